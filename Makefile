@@ -31,7 +31,7 @@ shell: ## install Chromium's headless shell, which only tests use
 	@scripts/ensure-browser.sh --shell
 
 demo: browser ## show dialogs and frames in a real browser, step by step
-	$(CARGO) run -- demo
+	$(CARGO) run -p cdpilot --example demo
 
 test: driver shell ## run all tests, with a real browser and chromedriver; T="page_settle cli_find": only tests whose name contains one of these
 	@CARGO="$(CARGO)" scripts/test.sh $(T)

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `args` | the command line |
 //! | `settings` | flags combined with environment variables |
-//! | `output`, `failure` | text or one JSON object; errors and exit codes |
+//! | `output`, `style`, `failure` | text or one JSON object; symbols and colors; errors and exit codes |
 //! | `browser` | the commands that send a request to the control server |
 //! | `connect`, `client`, `autostart` | finding that server, sending requests, starting it |
 //! | `files` | writing files atomically |
@@ -42,6 +42,7 @@ mod serve;
 mod settings;
 #[cfg(unix)]
 mod signals;
+mod style;
 mod supervise;
 mod tool_calls;
 mod tool_settings;

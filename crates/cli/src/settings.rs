@@ -30,6 +30,11 @@ impl Settings {
         Ok(Self { timeout: millis.map(Duration::from_millis) })
     }
 
+    /// The limit from `--timeout` or `CDPILOT_TIMEOUT_MS`.
+    pub(super) fn own_timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
     /// Time limit of an operation; `usual` is its default.
     pub(super) fn timeout(&self, usual: Duration) -> Duration {
         self.timeout.unwrap_or(usual)

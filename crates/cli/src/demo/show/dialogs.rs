@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::super::failure::Failure;
-use super::super::settings::Settings;
+use super::{Options, Problem};
 use cdpilot::code::Code;
 use cdpilot::supervisor::{ClosedBy, DialogAnswer, DialogType, FrameRef, Supervisor};
 
@@ -90,16 +89,16 @@ pub(super) fn ask(
     supervisor: &Supervisor,
     (name, frame): (&'static str, &FrameRef),
     plan: &Plan,
-    settings: &Settings,
-) -> Result<DialogRecord, Failure> {
+    options: &Options,
+) -> Result<DialogRecord, Problem> {
     let began = Instant::now();
-    let deadline = settings.deadline(DIALOG_TIME);
+    let deadline = options.deadline(DIALOG_TIME);
     supervisor.start_script(frame, &plan.script())?;
     let wrong = |what: String| {
-        Failure::new(Code::BrowserError, format!("the {} in the {name} frame: {what}", plan.kind.as_str()))
+        Problem::new(Code::BrowserError, format!("the {} in the {name} frame: {what}", plan.kind.as_str()))
     };
     let open = supervisor.wait_until(deadline, |now| !now.dialogs.is_empty()).ok_or_else(|| {
-        Failure::new(Code::Timeout, format!("the {} in the {name} frame did not open", plan.kind.as_str()))
+        Problem::new(Code::Timeout, format!("the {} in the {name} frame did not open", plan.kind.as_str()))
     })?;
     let dialog = &open.dialogs[0];
     if dialog.kind != plan.kind || &*dialog.message != plan.message {

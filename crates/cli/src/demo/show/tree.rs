@@ -1,6 +1,6 @@
 //! Draws a frame tree.
 
-use super::super::output::Style;
+use crate::style::Style;
 use cdpilot::supervisor::{FrameTree, FrameView};
 
 pub(super) fn draw(tree: &FrameTree, style: Style) -> Vec<String> {

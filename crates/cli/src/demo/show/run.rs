@@ -3,15 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::super::args;
-use super::super::failure::{Exit, Failure};
-use super::super::output::Style;
-use super::super::settings::{Settings, headless};
 use super::dialogs::{self, Plan};
 use super::site::Sites;
 use super::steps::{StepOutput, Steps};
-use super::{Report, Title, processes, tree};
-use cdpilot::browser::{LaunchOptions, Switch};
+use super::{Options, Problem, Report, Title, processes, tree};
+use crate::style::Style;
+use cdpilot::browser::LaunchOptions;
 use cdpilot::code::Code;
 use cdpilot::supervisor::{DialogAnswer, DialogType, Frame, FrameRef, Supervisor, SupervisorOptions, View};
 
@@ -44,29 +41,23 @@ const IN_THE_WAY: Plan =
     Plan { kind: DialogType::Confirm, message: "Leave now?", preset: "", accept: false, text: None };
 
 /// Runs all steps. After a failure the remaining ones are skipped, except the cleanup.
-pub(super) fn all(
-    args: &args::Demo,
-    executable: PathBuf,
-    settings: &Settings,
-    steps: &mut Steps<'_>,
-    report: &mut Report,
-) {
+pub(super) fn all(wish: &Options, steps: &mut Steps<'_>, report: &mut Report) {
     let Some(sites) = steps.run("sites", "Serve three local web sites", serve) else { return };
     let mut options = LaunchOptions::default();
-    options.executable = Some(executable);
-    options.headless = headless(args.headless, Switch::On);
+    options.executable = Some(wish.executable.clone());
+    options.headless = wish.headless;
     options.window_size = Some(WINDOW);
-    options.start_timeout = settings.timeout(Duration::from_secs(30));
+    options.start_timeout = wish.timeout.unwrap_or(Duration::from_secs(30));
     let started = steps.run("browser", "Start a temporary browser", || start(&options));
     let Some((supervisor, process)) = started else { return };
     report.browser = Some(process.product.clone());
-    let show = Demo { supervisor: &supervisor, sites: &sites, settings, style: steps.style() };
-    show.steps(args, steps, report);
+    let show = Demo { supervisor: &supervisor, sites: &sites, options: wish, style: steps.style() };
+    show.steps(steps, report);
     steps.leave_out_all_but_the_last();
-    steps.run("stop", "Stop the browser and check that nothing is left", || stop(supervisor, &process, settings));
+    steps.run("stop", "Stop the browser and check that nothing is left", || stop(supervisor, &process, wish));
 }
 
-fn serve() -> Result<(Sites, StepOutput), Failure> {
+fn serve() -> Result<(Sites, StepOutput), Problem> {
     let sites = Sites::start()?;
     let output = StepOutput::of(Sites::hosts().map(|host| sites.url(host)).join("  "));
     Ok((sites, output))
@@ -79,7 +70,7 @@ struct Process {
     folder: PathBuf,
 }
 
-fn start(options: &LaunchOptions) -> Result<((Supervisor, Process), StepOutput), Failure> {
+fn start(options: &LaunchOptions) -> Result<((Supervisor, Process), StepOutput), Problem> {
     let supervisor = Supervisor::launch(options, SupervisorOptions::task("demo"))?;
     let details = supervisor.with_browser(|browser| {
         let profile = browser.user_data_dir().map(Path::to_owned).unwrap_or_default();
@@ -94,22 +85,22 @@ fn start(options: &LaunchOptions) -> Result<((Supervisor, Process), StepOutput),
         let path = browser.executable().map(|path| path.display().to_string()).unwrap_or_default();
         (process, format!("{} {window}, {path}", browser.version().product))
     });
-    let (process, line) = details.ok_or_else(|| Failure::internal("the supervisor has no browser"))?;
+    let (process, line) = details.ok_or_else(|| Problem::new(Code::Internal, "the supervisor has no browser"))?;
     Ok(((supervisor, process), StepOutput::of(line)))
 }
 
-fn stop(supervisor: Supervisor, process: &Process, settings: &Settings) -> Result<((), StepOutput), Failure> {
+fn stop(supervisor: Supervisor, process: &Process, options: &Options) -> Result<((), StepOutput), Problem> {
     let before = processes::of(process.id, &process.folder);
-    supervisor.stop(settings.deadline(STEP_TIME));
+    supervisor.stop(options.deadline(STEP_TIME));
     drop(supervisor);
     let after = processes::of(process.id, &process.folder);
     if let Some(left) = after.as_ref().filter(|left| !left.is_empty()) {
         let error = format!("{} processes of the browser are still running: {left:?}", left.len());
-        return Err(Failure::new(Code::BrowserError, error));
+        return Err(Problem::new(Code::BrowserError, error));
     }
     if process.folder.exists() {
         let error = format!("the temporary profile {} was not removed", process.folder.display());
-        return Err(Failure::new(Code::BrowserError, error));
+        return Err(Problem::new(Code::BrowserError, error));
     }
     let counted = match (before, after) {
         (Some(before), Some(_)) => format!("{} processes before, 0 left", before.len()),
@@ -121,12 +112,12 @@ fn stop(supervisor: Supervisor, process: &Process, settings: &Settings) -> Resul
 struct Demo<'a> {
     supervisor: &'a Supervisor,
     sites: &'a Sites,
-    settings: &'a Settings,
+    options: &'a Options,
     style: Style,
 }
 
 impl Demo<'_> {
-    fn steps(&self, args: &args::Demo, steps: &mut Steps<'_>, report: &mut Report) -> Option<()> {
+    fn steps(&self, steps: &mut Steps<'_>, report: &mut Report) -> Option<()> {
         let frames = steps.run("frames", "Load a page with nested frames", || self.load())?;
         report.frame_tree = Some(frames.tree());
         let innermost = frames.innermost.clone();
@@ -140,18 +131,18 @@ impl Demo<'_> {
         let title = "Read document.title in every frame";
         report.titles = steps.run("titles", title, || self.titles(&frames.snapshot))?;
         let title = "Take a screenshot";
-        report.screenshot = steps.run("screenshot", title, || self.picture(args.screenshot.as_deref()));
+        report.screenshot = steps.run("screenshot", title, || self.picture(self.options.screenshot.as_deref()));
         Some(())
     }
 
-    fn load(&self) -> Result<(Frames, StepOutput), Failure> {
-        let deadline = self.settings.deadline(STEP_TIME);
+    fn load(&self) -> Result<(Frames, StepOutput), Problem> {
+        let deadline = self.options.deadline(STEP_TIME);
         let (top, deep) = (self.sites.url("a.localhost"), self.sites.url("c.localhost"));
         self.supervisor.navigate(&FrameRef::Top, &top, deadline)?;
         let there = |now: &View| now.frames.len() >= 4 && now.frames.iter().any(|frame| *frame.url == *deep);
         let missing = || {
             let known: Vec<_> = self.supervisor.view().frames.iter().map(|frame| frame.url.to_string()).collect();
-            Failure::new(Code::Timeout, format!("not all frames loaded in time; loaded: {}", known.join(", ")))
+            Problem::new(Code::Timeout, format!("not all frames loaded in time; loaded: {}", known.join(", ")))
         };
         let snapshot = self.supervisor.wait_until(deadline, there).ok_or_else(missing)?;
         for frame in snapshot.frames.iter() {
@@ -164,7 +155,7 @@ impl Demo<'_> {
         if apart != 2 {
             let error =
                 format!("{apart} frames run in their own process instead of 2; check that site isolation is on");
-            return Err(Failure::new(Code::BrowserError, error));
+            return Err(Problem::new(Code::BrowserError, error));
         }
         let detail = format!("{} frames, {apart} of them in their own process", snapshot.frames.len());
         let lines = tree::draw(&frames.tree(), self.style);
@@ -175,10 +166,10 @@ impl Demo<'_> {
         &self,
         frame: (&'static str, &FrameRef),
         plans: &[Plan],
-    ) -> Result<(Vec<dialogs::DialogRecord>, StepOutput), Failure> {
+    ) -> Result<(Vec<dialogs::DialogRecord>, StepOutput), Problem> {
         let mut shown = Vec::new();
         for plan in plans {
-            shown.push(dialogs::ask(self.supervisor, frame, plan, self.settings)?);
+            shown.push(dialogs::ask(self.supervisor, frame, plan, self.options)?);
         }
         let lines = dialogs::lines(&shown);
         let detail = format!("{} dialogs answered, and the page received the answers", shown.len());
@@ -186,33 +177,33 @@ impl Demo<'_> {
     }
 
     /// Works on the page while a dialog of the top frame is open.
-    fn blocked(&self, elsewhere: &FrameRef) -> Result<((), StepOutput), Failure> {
-        let deadline = self.settings.deadline(STEP_TIME);
+    fn blocked(&self, elsewhere: &FrameRef) -> Result<((), StepOutput), Problem> {
+        let deadline = self.options.deadline(STEP_TIME);
         self.supervisor.start_script(&FrameRef::Top, &IN_THE_WAY.script())?;
         self.supervisor
             .wait_until(deadline, |now| !now.dialogs.is_empty())
-            .ok_or_else(|| Failure::new(Code::Timeout, "the dialog did not open"))?;
+            .ok_or_else(|| Problem::new(Code::Timeout, "the dialog did not open"))?;
 
         let began = Instant::now();
         let open = self.supervisor.view().dialogs.len();
         let read = began.elapsed();
         let began = Instant::now();
-        let refused = self.supervisor.evaluate(&FrameRef::Top, "1 + 1", deadline).err().map(Failure::from);
+        let refused = self.supervisor.evaluate(&FrameRef::Top, "1 + 1", deadline).err();
         let refusal = began.elapsed();
         let other = self.supervisor.evaluate(elsewhere, "1 + 1", deadline)?;
         self.supervisor.respond(None, DialogAnswer::Dismiss, deadline)?;
         let after = self.supervisor.evaluate(&FrameRef::Top, "1 + 1", deadline)?;
 
-        let refused = refused.filter(|failure| failure.exit == Exit::Dialog && refusal < AT_ONCE);
+        let refused = refused.filter(|error| error.is_blocked_by_dialog() && refusal < AT_ONCE);
         let refused = refused.ok_or_else(|| {
-            Failure::new(Code::BrowserError, "a script for the blocked frame was not refused immediately")
+            Problem::new(Code::BrowserError, "a script for the blocked frame was not refused immediately")
         })?;
         if open != 1 || read > AT_ONCE {
-            return Err(Failure::new(Code::BrowserError, format!("{open} open dialogs were listed instead of 1")));
+            return Err(Problem::new(Code::BrowserError, format!("{open} open dialogs were listed instead of 1")));
         }
         let lines = vec![
             format!("page state               read in {}", millis(read)),
-            format!("script in the top frame  refused in {}: {}", millis(refusal), refused.error),
+            format!("script in the top frame  refused in {}: {}", millis(refusal), refused),
             format!("script in another frame  1 + 1 = {other}; its process is not blocked"),
             format!("after dismissing it      1 + 1 = {after} in the top frame"),
         ];
@@ -222,10 +213,10 @@ impl Demo<'_> {
         ))
     }
 
-    fn titles(&self, snapshot: &View) -> Result<(Vec<Title>, StepOutput), Failure> {
+    fn titles(&self, snapshot: &View) -> Result<(Vec<Title>, StepOutput), Problem> {
         let mut titles = Vec::new();
         for frame in snapshot.frames.iter() {
-            let deadline = self.settings.deadline(STEP_TIME);
+            let deadline = self.options.deadline(STEP_TIME);
             let title = self.supervisor.evaluate(&reference(frame), "document.title", deadline)?.to_string();
             let (frame_id, url) = (frame.frame_id.to_string(), frame.url.to_string());
             titles.push(Title { frame_id, url, is_oopif: frame.is_oopif, title });
@@ -235,12 +226,12 @@ impl Demo<'_> {
         Ok((titles, StepOutput::long(detail, lines)))
     }
 
-    fn picture(&self, wish: Option<&Path>) -> Result<(PathBuf, StepOutput), Failure> {
-        let picture = self.supervisor.screenshot(&FrameRef::Top, self.settings.deadline(STEP_TIME))?;
+    fn picture(&self, wish: Option<&Path>) -> Result<(PathBuf, StepOutput), Problem> {
+        let picture = self.supervisor.screenshot(&FrameRef::Top, self.options.deadline(STEP_TIME))?;
         let path = save(&picture, wish).map_err(|problem| {
             let path = wish.map(|path| format!(" to {}", path.display())).unwrap_or_default();
             let why = format!("cannot write the screenshot{path}: {problem}; choose another file with --screenshot");
-            Failure::new(Code::Internal, why)
+            Problem::new(Code::Internal, why)
         })?;
         let output = StepOutput::of(format!("{} ({} KiB)", path.display(), picture.len() >> 10));
         Ok((path, output))
@@ -273,7 +264,7 @@ fn millis(time: Duration) -> String {
 
 fn save(picture: &[u8], wish: Option<&Path>) -> std::io::Result<PathBuf> {
     if let Some(path) = wish {
-        crate::files::write(path, crate::files::Readers::Usual, picture)?;
+        std::fs::write(path, picture)?;
         return std::path::absolute(path);
     }
     let mut file = tempfile::Builder::new().prefix("cdpilot-demo-").suffix(".png").tempfile()?;

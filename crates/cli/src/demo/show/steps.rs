@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::super::failure::Failure;
-use super::super::output::{Out, Style};
+use super::{Problem, Screen};
+use crate::style::Style;
 
 /// The outcome of a step.
 #[derive(Debug, Serialize)]
@@ -18,11 +18,11 @@ pub(super) struct Step {
 
 /// Runs and records steps.
 pub(super) struct Steps<'a> {
-    out: &'a Out,
+    screen: &'a Screen<'a>,
     total: usize,
     number: usize,
     pub(super) done: Vec<Step>,
-    pub(super) failure: Option<Failure>,
+    pub(super) failure: Option<Problem>,
 }
 
 /// Output of a step: one line for the record, more lines for the terminal.
@@ -46,8 +46,8 @@ impl StepOutput {
 }
 
 impl<'a> Steps<'a> {
-    pub(super) fn new(out: &'a Out, total: usize) -> Self {
-        Self { out, total, number: 0, done: Vec::new(), failure: None }
+    pub(super) fn new(screen: &'a Screen<'a>, total: usize) -> Self {
+        Self { screen, total, number: 0, done: Vec::new(), failure: None }
     }
 
     /// Skips to the last step.
@@ -57,7 +57,7 @@ impl<'a> Steps<'a> {
 
     /// Style of the terminal.
     pub(super) fn style(&self) -> Style {
-        self.out.style
+        self.screen.style
     }
 
     /// Runs, times and prints a step. `None` when it failed; the first failure is kept.
@@ -65,12 +65,12 @@ impl<'a> Steps<'a> {
         &mut self,
         id: &'static str,
         title: &str,
-        step: impl FnOnce() -> Result<(T, StepOutput), Failure>,
+        step: impl FnOnce() -> Result<(T, StepOutput), Problem>,
     ) -> Option<T> {
-        let out = self.out;
+        let screen = self.screen;
         self.number += 1;
-        if !out.quiet {
-            out.text(&format!("[{}/{}] {title} ... ", self.number, self.total));
+        if !screen.quiet {
+            (screen.write)(&format!("[{}/{}] {title} ... ", self.number, self.total));
         }
         let began = Instant::now();
         let outcome = step();
@@ -78,16 +78,16 @@ impl<'a> Steps<'a> {
         let (value, ok, output) = match outcome {
             Ok((value, output)) => (Some(value), true, output),
             Err(failure) => {
-                let output = StepOutput::of(failure.error.clone());
+                let output = StepOutput::of(failure.to_string());
                 self.failure.get_or_insert(failure);
                 (None, false, output)
             }
         };
-        if !out.quiet {
-            let style = out.style;
+        if !screen.quiet {
+            let style = screen.style;
             let mark = if ok { style.green(style.pick("✓", "ok")) } else { style.red(style.pick("✗", "FAILED")) };
-            out.line(&format!("{mark} {}", style.dim(&format!("{ms} ms"))));
-            output.lines.iter().for_each(|line| out.line(&format!("      {line}")));
+            (screen.write)(&format!("{mark} {}\n", style.dim(&format!("{ms} ms"))));
+            output.lines.iter().for_each(|line| (screen.write)(&format!("      {line}\n")));
         }
         self.done.push(Step { id, ok, ms, detail: output.detail });
         value
