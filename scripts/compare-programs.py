@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every route and every command of two builds of cdpilot on the same pages and prints what differs.
+"""Runs the routes and commands that it lists with two builds of cdpilot on the same pages and prints what differs.
 
     scripts/compare-programs.py OLD NEW [--texts]
 
