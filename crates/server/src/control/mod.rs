@@ -1,6 +1,6 @@
 //! The browsers of a home: profiles, their life cycle, tabs, sessions, navigation and files.
 //!
-//! Shared by all entry points, which only parse and print. A running [`Profile`](crate::control::Profile) has one
+//! Shared by all entry points, which only parse and print. A running [`Profile`] has one
 //! supervisor, through which every operation goes. All methods may be called from any thread; methods that wait take a
 //! deadline.
 //!

@@ -1,7 +1,7 @@
 //! Tools for models: name, description, JSON Schema and handler, grouped in toolsets.
 //!
 //! A tool returns `{"success": true, …}` or `{"success": false, "error", "code"}`. Secrets are redacted and long results
-//! truncated. Entry points (MCP, CLI) list the tools of the enabled [toolsets](crate::tools::toolsets) in the [`Registry`](crate::tools::Registry) and call them
+//! truncated. Entry points (MCP, CLI) list the tools of the enabled [`toolsets`] in the [`Registry`] and call them
 //! by name.
 //!
 //! | file | what it holds |
