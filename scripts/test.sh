@@ -22,18 +22,21 @@ trap 'rm -f "$messages" "$peers_log"' EXIT
 # are omitted, and a message says so.
 scripts/ensure-mcp-peers.sh >"$peers_log" 2>&1 &
 peers=$!
-# All members in one command, so that every dependency is compiled once; of their tests, those that the arguments name. Names of unit
-# tests are in no list: for them, all are compiled.
+# All members in one command, so that every dependency is compiled once; of their tests, those that can have a name with one of the
+# arguments: in a path or in the name of a function.
 targets=()
+has() { # has WORD FOLDER
+    [ -n "$(find "$2" -path "*${1//_/?}*" -name '*.rs' -print -quit)" ] || grep -rqE --include='*.rs' "(fn|mod) [a-z0-9_]*$1" "$2"
+}
 for word in "$@"; do
-    found=
+    first=${word%%::*}
     for named in "tests library" "crates/server/tests server" "crates/eval/tests evaluation" "crates/cli/tests program"; do
-        if grep -qE "^mod [a-z_]*${word%%::*}" "${named% *}/main.rs"; then
-            found=1
-            targets+=(--test "${named#* }")
-        fi
+        if has "$first" "${named% *}"; then targets+=(--test "${named#* }"); fi
     done
-    [ -n "$found" ] || { targets=(); break; }
+    for folder in src crates/*/src cdp-gen; do
+        # Unit tests of all crates, and those of the generator.
+        if has "$first" "$folder"; then targets=(); break 2; fi
+    done
 done
 if [ ${#targets[@]} -gt 0 ]; then targets+=(--bin testkit); else targets=(--bins --tests); fi
 "$cargo" build --workspace "${targets[@]}"
