@@ -2,6 +2,11 @@
 
 mod show;
 
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use http::StatusCode;
 use serde::Serialize;
 
 use super::args;
@@ -9,7 +14,8 @@ use super::failure::{Exit, Failure};
 use super::output::Out;
 use super::settings::{Settings, headless};
 use cdpilot::browser::Switch;
-use show::{Options, Problem, Report, Screen};
+use cdpilot_server::http::{Answer, Handler, Head, HttpServer, Lane, Limits, Listener, Request};
+use show::{Options, Problem, Report, Screen, Sites};
 
 /// The JSON result of the demo.
 #[derive(Serialize)]
@@ -35,6 +41,7 @@ pub(super) fn run(args: &args::Demo, settings: &Settings, out: &Out) -> Result<E
     // Fails before anything is printed.
     let executable = cdpilot::browser::find::find(args.browser.as_deref())?.path;
     let options = Options {
+        serve: &serve,
         executable,
         headless: headless(args.headless, Switch::On),
         screenshot: args.screenshot.clone(),
@@ -50,4 +57,30 @@ pub(super) fn run(args: &args::Demo, settings: &Settings, out: &Out) -> Result<E
     };
     out.object(&Output { ok: failure.is_none(), failure: failure.as_ref(), report: &report });
     Ok(exit)
+}
+
+/// Serves the pages of the demo.
+fn serve() -> io::Result<Sites> {
+    let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+    let server = HttpServer::start(listener, Limits::default(), Arc::new(Pages))?;
+    Ok(Sites { port: server.address().port(), _server: Box::new(server) })
+}
+
+struct Pages;
+
+impl Handler for Pages {
+    fn admit(&self, _: &Head) -> Result<(), Answer> {
+        Ok(())
+    }
+
+    fn lane(&self, _: &Head) -> Lane {
+        Lane::Control
+    }
+
+    fn handle(&self, request: Request) -> Answer {
+        match show::page(request.header("host").unwrap_or_default(), &request.path) {
+            None => Answer::bytes(StatusCode::NOT_FOUND, "text/plain", Vec::new()),
+            Some((media_type, text)) => Answer::bytes(StatusCode::OK, media_type, text.into_bytes()),
+        }
+    }
 }

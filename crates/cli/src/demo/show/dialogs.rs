@@ -89,7 +89,7 @@ pub(super) fn ask(
     supervisor: &Supervisor,
     (name, frame): (&'static str, &FrameRef),
     plan: &Plan,
-    options: &Options,
+    options: &Options<'_>,
 ) -> Result<DialogRecord, Problem> {
     let began = Instant::now();
     let deadline = options.deadline(DIALOG_TIME);

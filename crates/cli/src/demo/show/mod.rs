@@ -8,6 +8,7 @@ mod site;
 mod steps;
 mod tree;
 
+use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -18,10 +19,13 @@ use cdpilot::sync::Deadline;
 use serde::Serialize;
 
 use crate::style::Style;
+pub(crate) use site::{Sites, page};
 use steps::{Step, Steps};
 
 /// What to run the demo with.
-pub(crate) struct Options {
+pub(crate) struct Options<'a> {
+    /// Starts a server for [`page`] on a port of the loopback interface.
+    pub(crate) serve: &'a dyn Fn() -> io::Result<Sites>,
     pub(crate) executable: PathBuf,
     pub(crate) headless: Switch,
     /// Output file of the screenshot; `None` for a new temporary one.
@@ -30,7 +34,7 @@ pub(crate) struct Options {
     pub(crate) timeout: Option<Duration>,
 }
 
-impl Options {
+impl Options<'_> {
     fn deadline(&self, usual: Duration) -> Deadline<'static> {
         Deadline::after(self.timeout.unwrap_or(usual))
     }
@@ -87,7 +91,7 @@ struct Title {
 }
 
 /// Runs all steps and shows them.
-pub(crate) fn run(options: &Options, screen: &Screen<'_>) -> Report {
+pub(crate) fn run(options: &Options<'_>, screen: &Screen<'_>) -> Report {
     let began = Instant::now();
     let line = |text: &str| (screen.write)(&format!("{text}\n"));
     if !screen.quiet {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::dialogs::{self, Plan};
-use super::site::Sites;
+use super::site::{Sites, hosts};
 use super::steps::{StepOutput, Steps};
 use super::{Options, Problem, Report, Title, processes, tree};
 use crate::style::Style;
@@ -41,8 +41,8 @@ const IN_THE_WAY: Plan =
     Plan { kind: DialogType::Confirm, message: "Leave now?", preset: "", accept: false, text: None };
 
 /// Runs all steps. After a failure the remaining ones are skipped, except the cleanup.
-pub(super) fn all(wish: &Options, steps: &mut Steps<'_>, report: &mut Report) {
-    let Some(sites) = steps.run("sites", "Serve three local web sites", serve) else { return };
+pub(super) fn all(wish: &Options<'_>, steps: &mut Steps<'_>, report: &mut Report) {
+    let Some(sites) = steps.run("sites", "Serve three local web sites", || serve(wish)) else { return };
     let mut options = LaunchOptions::default();
     options.executable = Some(wish.executable.clone());
     options.headless = wish.headless;
@@ -57,9 +57,10 @@ pub(super) fn all(wish: &Options, steps: &mut Steps<'_>, report: &mut Report) {
     steps.run("stop", "Stop the browser and check that nothing is left", || stop(supervisor, &process, wish));
 }
 
-fn serve() -> Result<(Sites, StepOutput), Problem> {
-    let sites = Sites::start()?;
-    let output = StepOutput::of(Sites::hosts().map(|host| sites.url(host)).join("  "));
+fn serve(options: &Options<'_>) -> Result<(Sites, StepOutput), Problem> {
+    let failed = |problem| Problem::new(Code::Internal, format!("cannot serve local pages: {problem}"));
+    let sites = (options.serve)().map_err(failed)?;
+    let output = StepOutput::of(hosts().map(|host| sites.url(host)).join("  "));
     Ok((sites, output))
 }
 
@@ -89,7 +90,7 @@ fn start(options: &LaunchOptions) -> Result<((Supervisor, Process), StepOutput),
     Ok(((supervisor, process), StepOutput::of(line)))
 }
 
-fn stop(supervisor: Supervisor, process: &Process, options: &Options) -> Result<((), StepOutput), Problem> {
+fn stop(supervisor: Supervisor, process: &Process, options: &Options<'_>) -> Result<((), StepOutput), Problem> {
     let before = processes::of(process.id, &process.folder);
     supervisor.stop(options.deadline(STEP_TIME));
     drop(supervisor);
@@ -112,7 +113,7 @@ fn stop(supervisor: Supervisor, process: &Process, options: &Options) -> Result<
 struct Demo<'a> {
     supervisor: &'a Supervisor,
     sites: &'a Sites,
-    options: &'a Options,
+    options: &'a Options<'a>,
     style: Style,
 }
 
