@@ -95,8 +95,8 @@ impl State {
 
     /// How long a frame may still take.
     fn patience(&self) -> Duration {
-        let frame_time_left = FRAME_TIMEOUT.saturating_mul(1 << self.restarts.min(8)).min(MOST_PATIENCE);
-        self.since.map_or(Duration::ZERO, |at| frame_time_left.saturating_sub(at.elapsed()))
+        let limit = FRAME_TIMEOUT.saturating_mul(1 << self.restarts.min(8)).min(MOST_PATIENCE);
+        self.since.map_or(Duration::ZERO, |at| limit.saturating_sub(at.elapsed()))
     }
 
     /// Numbers a new frame.

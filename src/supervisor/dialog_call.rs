@@ -86,14 +86,14 @@ impl Supervisor {
 
     /// Announces which client acts on a page until [`end_acting`](Self::end_acting), if any client has armed an answer:
     /// the answer of another client is not used meanwhile. Returns whether it was announced.
-    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "for `page`"))]
+    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "used by `page` only"))]
     pub(crate) fn begin_acting(&self, page: &TargetId, client: Option<&str>, deadline: Deadline<'_>) -> bool {
         let is_armed = self.view().armed.iter().any(|armed| armed.when.client.is_some());
         is_armed && self.tell_acting(page, Some(client.map(Arc::from)), deadline)
     }
 
     /// Ends what [`begin_acting`](Self::begin_acting) began.
-    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "for `page`"))]
+    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "used by `page` only"))]
     pub(crate) fn end_acting(&self, page: &TargetId) {
         self.tell_acting(page, None, Deadline::after(SETTING));
     }

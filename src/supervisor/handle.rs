@@ -242,13 +242,13 @@ impl Supervisor {
     }
 
     /// Extends the time limit for scripts of a page by the factor of its CPU throttling (1: none).
-    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "for `page`"))]
+    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "used by `page` only"))]
     pub(crate) fn slowed(&self, page: &TargetId, times: f64) {
         self.liveness.slow(page, times);
     }
 
     /// Appends an event of a page to the event log.
-    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "for `page`"))]
+    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "used by `page` only"))]
     pub(crate) fn note(&self, page: &TargetId, event: LogEvent) {
         self.log.append([(now().unix, EventRecord::new(Some(page.clone()), event))]);
     }

@@ -57,7 +57,7 @@ impl Serialize for Entry {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("seq", &self.seq)?;
         map.serialize_entry("ts", &self.ts)?;
-        map.serialize_entry("type", self.kind().as_str())?;
+        map.serialize_entry("type", &self.kind())?;
         if let Some(target) = &self.target_id {
             map.serialize_entry("targetId", target)?;
         }
@@ -141,6 +141,12 @@ impl EventKind {
             Self::ActionFinished => "action_finished",
             Self::Ended => "ended",
         }
+    }
+}
+
+impl Serialize for EventKind {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
     }
 }
 

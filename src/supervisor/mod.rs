@@ -69,7 +69,7 @@ mod url_glob;
 mod value;
 mod worker;
 
-#[cfg_attr(not(feature = "page"), expect(unused_imports, reason = "for `page`"))]
+#[cfg_attr(not(feature = "page"), expect(unused_imports, reason = "used by `page` only"))]
 pub(crate) use crate::browser::is_disk_full;
 pub use crate::cdp::protocol::browser::BrowserContextId;
 pub use crate::cdp::protocol::network::Cookie;
@@ -92,10 +92,10 @@ pub use network_route::{
 };
 pub use options::{Pages, Reconnect, SupervisorOptions};
 pub use page_events::{EventFilter, PageEvent, PageEvents};
-#[cfg_attr(not(feature = "page"), expect(unused_imports, reason = "for `page`"))]
+#[cfg_attr(not(feature = "page"), expect(unused_imports, reason = "used by `page` only"))]
 pub(crate) use passive_queries::MovedDownload;
 pub use passive_queries::{History, RawScreenshot};
-#[cfg_attr(not(feature = "page"), expect(unused_imports, reason = "for `page`"))]
+#[cfg_attr(not(feature = "page"), expect(unused_imports, reason = "used by `page` only"))]
 pub(crate) use persistent_commands::{CPU, OFFLINE};
 pub use persistent_commands::{Login, PersistentCommand, SessionScope, Throttle};
 pub use registry::Registry;

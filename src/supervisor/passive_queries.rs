@@ -132,14 +132,14 @@ impl Supervisor {
 
     /// Like [`catch_downloads`](Self::catch_downloads), for a caller that moves each finished download to its final
     /// place. The log then contains the end of a download when the caller [reports](Self::download_moved) it.
-    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "for `page`"))]
+    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "used by `page` only"))]
     pub(crate) fn catch_downloads_to_move(&self, folder: &Path, deadline: Deadline<'_>) -> Result<(), Error> {
         let folder = Some(folder.into());
         self.ask("setting the download folder", deadline, |reply| Request::Downloads { folder, moved: true, reply })
     }
 
     /// Adds the end of a download to the log: its final path, or why it failed.
-    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "for `page`"))]
+    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "used by `page` only"))]
     pub(crate) fn download_moved(&self, moved: MovedDownload) {
         // If the supervisor has ended, so has the log.
         let deadline = Deadline::after(REPORT_LIMIT);
@@ -167,7 +167,7 @@ impl Supervisor {
     }
 
     /// Drops the screenshots of closed pages.
-    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "for `page`"))]
+    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "used by `page` only"))]
     pub(crate) fn drop_old_pictures(&self) {
         let now = self.view();
         self.pictures.lock().retain(|(target, _)| now.page(target.as_str()).is_some());

@@ -48,7 +48,7 @@ impl Supervisor {
     }
 
     /// Like [`brief_calls`](Self::brief_calls), for one script.
-    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "for `page`"))]
+    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "used by `page` only"))]
     pub(crate) fn brief_call<C: Command>(
         &self,
         frame: &FrameRef,
@@ -62,7 +62,7 @@ impl Supervisor {
     /// Like [`session_calls`](Self::session_calls), for short scripts of our own, or ones that wait without blocking
     /// the page. Saves one message if the page answered a moment ago; a script that blocks the page for long is
     /// terminated, regardless of which client started it.
-    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "for `page`"))]
+    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "used by `page` only"))]
     pub(crate) fn brief_calls<C: Command>(
         &self,
         calls: Vec<(FrameRef, C)>,

@@ -141,7 +141,7 @@ impl View {
     }
 
     /// The loader id of the document that a frame shows.
-    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "for `page`"))]
+    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "used by `page` only"))]
     pub(crate) fn document_of(&self, frame: &FrameId) -> Option<Arc<str>> {
         self.frame(frame.as_str()).map(|frame| Arc::clone(&frame.loader))
     }
@@ -212,7 +212,7 @@ impl PageView {
     }
 
     /// The error of a call on a page whose top frame is not known.
-    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "for `page`"))]
+    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "used by `page` only"))]
     pub(crate) fn no_frame(&self) -> Error {
         self.not_usable().unwrap_or_else(|| Error::FrameDetached { frame: "top".to_owned() })
     }

@@ -36,7 +36,7 @@ impl Canvas {
     /// Decodes a PNG. Transparent pixels become white.
     ///
     /// # Errors
-    /// It is no PNG, or too large for the memory.
+    /// The bytes are not a PNG, or the image is larger than memory.
     pub fn decode(png: &[u8]) -> Result<Self, Error> {
         let problem = |error: png::DecodingError| failed("read", error);
         let mut decoder = png::Decoder::new_with_limits(std::io::Cursor::new(png), png::Limits { bytes: usize::MAX });
@@ -74,7 +74,7 @@ impl Canvas {
     /// Width and height of a PNG in pixels, from its header.
     ///
     /// # Errors
-    /// It is no PNG.
+    /// The bytes are not a PNG.
     pub fn sides(png: &[u8]) -> Result<(u32, u32), Error> {
         let reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().map_err(|e| failed("read", e))?;
         Ok((reader.info().width, reader.info().height))

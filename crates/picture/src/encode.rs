@@ -88,9 +88,9 @@ pub const JPEG_SIDE: u32 = 65_535;
 /// An encoded image.
 #[derive(Debug)]
 pub struct Encoded {
-    /// The file.
+    /// The encoded image file.
     pub bytes: Vec<u8>,
-    /// Its type.
+    /// The type of the file.
     pub kind: PictureType,
     /// Width in pixels.
     pub width: u32,
@@ -111,10 +111,10 @@ pub fn encode(canvas: &Canvas, kind: PictureType, quality: u8) -> Result<Encoded
 }
 
 /// Encodes an image in at most `max_bytes`: as a JPEG of lower quality and size if necessary. If even the smallest is
-/// larger, returns that. `drawn` returns the image in a size.
+/// larger, returns that. `drawn` draws the image at a width and height in pixels.
 ///
 /// # Errors
-/// As of [`encode`], and those of `drawn`.
+/// Those of [`encode`] and of `drawn`.
 pub fn encode_within(
     canvas: &Canvas,
     kind: PictureType,

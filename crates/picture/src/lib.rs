@@ -4,8 +4,8 @@
 //! |---|---|
 //! | `canvas` | decoding captures, pasting, resizing |
 //! | `encode` | PNG and JPEG, within limits |
-//! | `number_labels`, `digits` | boxes with numbers: their places, their digits |
-//! | `text` | frames and text |
+//! | `number_labels`, `digits` | labels with numbers: positions, drawing, the shapes of the digits |
+//! | `text` | drawing frames and lines of text |
 //! | `rect` | rectangles |
 
 mod canvas;
@@ -27,6 +27,6 @@ pub use text::{outline, text_width, write_on};
 pub struct Error {
     /// What failed: `read`, `resize` or `write`.
     pub doing: &'static str,
-    /// Why, as the library says it.
+    /// The message of the image library.
     pub problem: String,
 }

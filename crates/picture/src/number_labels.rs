@@ -1,11 +1,11 @@
-//! Drawing labels: a box around an element, and its number on a tag beside it.
+//! Labels with numbers: a box around an element, and its number on a tag beside it.
 
 use crate::{Canvas, Rect, digits};
 
 /// An element with a number.
 #[derive(Debug, Clone)]
 pub struct NumberLabel {
-    /// The number.
+    /// The number on the label.
     pub number: u32,
     /// Its visible part, in the unit and with the origin of the area.
     pub part: Rect,
@@ -70,7 +70,7 @@ impl Pixels {
 /// A label with its position.
 #[derive(Debug, Clone, Copy)]
 pub struct Placed {
-    /// The index of its mark.
+    /// The index of its element in the list of labels.
     pub mark: usize,
     tag: Pixels,
     around: Pixels,

@@ -1,4 +1,4 @@
-//! Rectangles.
+//! Rectangles with fractional coordinates, of pages and of pictures.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,9 +10,9 @@ pub struct Rect {
     pub x: f64,
     /// Distance of the top edge from the origin.
     pub y: f64,
-    /// Extent to the right.
+    /// Width, to the right.
     pub width: f64,
-    /// Extent downwards.
+    /// Height, downwards.
     pub height: f64,
 }
 
@@ -42,7 +42,7 @@ impl Rect {
         (width > 0.0 && height > 0.0).then_some(Self { x, y, width, height })
     }
 
-    /// The same rectangle elsewhere.
+    /// The rectangle, moved by `x` and `y`.
     #[must_use]
     pub fn moved(&self, x: f64, y: f64) -> Self {
         Self { x: self.x + x, y: self.y + y, ..*self }

@@ -1,4 +1,4 @@
-//! Frames and text.
+//! Drawing frames and lines of text.
 
 use std::convert::Infallible;
 

@@ -116,22 +116,22 @@ impl Wait<'_> {
     /// The arguments for one frame.
     pub(super) fn args_of(&self, frame: &FrameId, until: Option<Condition>) -> HoldsArgs<'_> {
         let wanted = self.wanted;
-        let is_given = |what: Condition| until.is_none_or(|until| until == what);
+        let is_checked = |what: Condition| until.is_none_or(|until| until == what);
         let mut ask = HoldsArgs::default();
-        if is_given(Condition::Text) {
+        if is_checked(Condition::Text) {
             ask.text = wanted.text.as_deref();
         }
-        if is_given(Condition::TextGone) {
+        if is_checked(Condition::TextGone) {
             ask.text_gone = wanted.text_gone.as_deref();
         }
-        if is_given(Condition::Selector) && *frame == self.frame {
+        if is_checked(Condition::Selector) && *frame == self.frame {
             ask.selector = wanted.selector.as_deref();
             ask.selector_state = wanted.state.filter(|_| wanted.reference.is_none());
         }
-        if is_given(Condition::Load) && *frame == self.top {
+        if is_checked(Condition::Load) && *frame == self.top {
             ask.load = wanted.load_state.map(LoadState::name);
         }
-        if is_given(Condition::Reference)
+        if is_checked(Condition::Reference)
             && let Some(node) = self.node.as_ref().filter(|node| node.frame == *frame)
         {
             ask.id = Some(node.id);

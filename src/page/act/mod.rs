@@ -164,7 +164,7 @@ pub struct OpenedTab {
 }
 
 impl OpenedTab {
-    /// A tab that is there instead of one that was closed, for programs that keep a browser open.
+    /// A tab that replaces a closed one, for programs that report it as an opened tab.
     #[must_use]
     pub fn new(target_id: TargetId, tab_id: Option<String>, url: String, title: String) -> Self {
         Self { target_id, tab_id, url, title }

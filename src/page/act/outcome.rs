@@ -170,15 +170,13 @@ impl Tab {
     }
 
     fn errors_since(&self, before: &Before) -> Vec<String> {
-        let is_bad = |console_errors: &ConsoleEntry| {
-            matches!(console_errors.level, ConsoleLevel::Error | ConsoleLevel::Exception)
-        };
+        let is_error = |entry: &ConsoleEntry| matches!(entry.level, ConsoleLevel::Error | ConsoleLevel::Exception);
         let tail = self.supervisor.log().since(before.log, 1000);
         let ours = tail.entries.iter().filter(|entry| entry.target_id.as_ref() == Some(&self.target));
-        let console_errors = ours.filter_map(|entry| match &*entry.event {
-            LogEvent::Console(console_errors) if is_bad(console_errors) => Some(console_errors.text.to_string()),
+        let errors = ours.filter_map(|entry| match &*entry.event {
+            LogEvent::Console(entry) if is_error(entry) => Some(entry.text.to_string()),
             _ => None,
         });
-        console_errors.take(MAX_ENTRIES).collect()
+        errors.take(MAX_ENTRIES).collect()
     }
 }

@@ -159,7 +159,7 @@ impl Tab {
             1 => Needs { presses: 1, ..Needs::CLICK },
             _ => Needs { presses: 2, ..Needs::CLICK },
         };
-        let mut misdirected_press = 0;
+        let mut misdirected_presses = 0;
         loop {
             let ready = self.ready(at, needs, act.force, deadline)?;
             let modifiers = modifier_bits(click.modifiers, ready.mac);
@@ -182,8 +182,8 @@ impl Tab {
                 let landed = self.astray(&ready, click, &done, deadline);
                 let is_averted = self.was_averted(&averted, deadline);
                 if let Some(landed) = landed.map(|landed| PressReport { kept: landed.kept || is_averted, ..landed }) {
-                    misdirected_press += 1;
-                    if landed.can_be_repeated(click) && misdirected_press < MAX_REPEATS {
+                    misdirected_presses += 1;
+                    if landed.can_be_repeated(click) && misdirected_presses < MAX_REPEATS {
                         continue; // it may only appear on the first hover
                     }
                     return Err(landed.error(&ready, click));

@@ -293,11 +293,10 @@ impl Tab {
         if focused.kind != "line" || text.contains('\n') || text.is_empty() || mode != Mode::Replace {
             return Ok(());
         }
-        let Some(accepted_text) = self.took(ready, text, deadline) else { return Ok(()) };
-        let nothing =
-            !accepted_text.same && (accepted_text.empty || (accepted_text.now == focused.was && accepted_text.bad));
-        if nothing && !accepted_text.gone {
-            let reason = refusal(&accepted_text);
+        let Some(result) = self.took(ready, text, deadline) else { return Ok(()) };
+        let nothing = !result.same && (result.empty || (result.now == focused.was && result.bad));
+        if nothing && !result.gone {
+            let reason = refusal(&result);
             return Err(Error::not_actionable(named(at), reason));
         }
         Ok(())

@@ -210,10 +210,9 @@ impl Tab {
         }
         let frames: Vec<FrameId> = frame_requests.keys().cloned().collect();
         let ask = |frame: &FrameId| {
-            let frame_requests = frame_requests.get(frame);
-            let list = |of: fn(&FrameRequest) -> &Vec<u32>| frame_requests.map(of).map_or(&[][..], Vec::as_slice);
-            let (ids, holes) =
-                (list(|frame_requests| &frame_requests.ids), list(|frame_requests| &frame_requests.holes));
+            let request = frame_requests.get(frame);
+            let list = |of: fn(&FrameRequest) -> &Vec<u32>| request.map(of).map_or(&[][..], Vec::as_slice);
+            let (ids, holes) = (list(|request| &request.ids), list(|request| &request.holes));
             BoxArgs { ids, holes, whole: how.whole && *frame == top, uncovered: how.uncovered }
         };
         let mut replies: HashMap<FrameId, (Doc, BoxReply)> = HashMap::new();
@@ -226,7 +225,7 @@ impl Tab {
         }
         let view = replies.get(&top).map(|(_, reply)| reply.view);
         let view = view.ok_or_else(|| Error::DocumentGone { frame: top.to_string() })?;
-        Ok(Layout { view, top, owners, wanted: frame_requests, replies })
+        Ok(Layout { view, top, owners, frame_requests, replies })
     }
 }
 
@@ -236,7 +235,7 @@ pub(in super::super) struct Layout {
     pub(in super::super) view: View,
     top: FrameId,
     owners: HashMap<FrameId, Node>,
-    wanted: HashMap<FrameId, FrameRequest>,
+    frame_requests: HashMap<FrameId, FrameRequest>,
     replies: HashMap<FrameId, (Doc, BoxReply)>,
 }
 
@@ -247,7 +246,7 @@ impl Layout {
         if *doc != node.doc {
             return None;
         }
-        let index = *self.wanted.get(&node.frame)?.index.get(&node.id)?;
+        let index = *self.frame_requests.get(&node.frame)?.index.get(&node.id)?;
         let boxed = answer.boxes.get(index)?.as_ref()?;
         let lift = self.transform(&node.frame)?;
         let all = boxed.all.map(|side| lift.of(side.into()));
@@ -281,7 +280,7 @@ impl Layout {
         let owner = self.owners.get(frame)?;
         let outer = self.transform(&owner.frame)?;
         let (doc, around) = self.replies.get(&owner.frame)?;
-        let index = self.wanted.get(&owner.frame)?.holes.iter().position(|id| *id == owner.id)?;
+        let index = self.frame_requests.get(&owner.frame)?.holes.iter().position(|id| *id == owner.id)?;
         let hole = around.holes.get(index)?.as_ref()?;
         (*doc == owner.doc).then(|| outer.into_hole(hole))
     }

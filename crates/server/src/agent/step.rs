@@ -115,16 +115,16 @@ impl Turn<'_> {
         if calls.is_empty() {
             return self.said(draft, &text, &reasoning, answer.finish == CUT_OFF);
         }
-        let mut store_answer = Some((text, reasoning));
+        let mut unstored = Some((text, reasoning));
         if calls.first().is_some_and(|first| first.is_withheld)
             && let Some((text, reasoning)) =
-                store_answer.take_if(|(text, reasoning)| !text.is_empty() || !reasoning.is_empty())
+                unstored.take_if(|(text, reasoning)| !text.is_empty() || !reasoning.is_empty())
         {
             let event = AgentEvent::message(Source::Agent, text).reasoning(&reasoning);
             draft.event(AGENT_EVENT, event.into_value());
         }
         for prepared in calls.iter().filter(|prepared| !prepared.is_withheld) {
-            let (text, reasoning) = store_answer.take().unwrap_or_default();
+            let (text, reasoning) = unstored.take().unwrap_or_default();
             draft.event(AGENT_EVENT, prepared.action(&text).reasoning(&reasoning).into_value());
         }
         let opened = self.open_next(calls.first(), &mut draft);

@@ -95,14 +95,12 @@ impl Profile {
             let url = running.view().page(target.as_str()).map(|page| page.url.to_string()).unwrap_or_default();
             let empty = self.close(&running, target, deadline)?;
             self.core.tab_index.lock().closed(&self.session, target, &running.view().pages);
-            return Ok({
-                let mut outcome = Outcome::default();
-                outcome.target_id = Some(target.clone());
-                outcome.url = url;
-                outcome.new_tabs = empty.and_then(|empty| self.replacement(&running, empty)).into_iter().collect();
-                outcome.settled = Settled::Done;
-                outcome
-            });
+            let mut outcome = Outcome::default();
+            outcome.target_id = Some(target.clone());
+            outcome.url = url;
+            outcome.new_tabs = empty.and_then(|empty| self.replacement(&running, empty)).into_iter().collect();
+            outcome.settled = Settled::Done;
+            return Ok(outcome);
         }
         let is_last = running.facts.pid.is_some() && running.view().pages.len() == 1;
         let empty = match closes(act) && is_last {

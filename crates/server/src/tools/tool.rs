@@ -134,7 +134,7 @@ impl Tool {
         mut self,
         describe_error: impl Fn(&ToolContext<'_>, ToolError) -> ToolError + Send + Sync + 'static,
     ) -> Self {
-        self.handler = Arc::new(Failing { handler: self.handler, tell: describe_error });
+        self.handler = Arc::new(Failing { handler: self.handler, describe_error });
         self
     }
 
@@ -168,7 +168,7 @@ impl Tool {
 
 struct Failing<T> {
     handler: Arc<dyn Handler>,
-    tell: T,
+    describe_error: T,
 }
 
 impl<T: Fn(&ToolContext<'_>, ToolError) -> ToolError + Send + Sync> Handler for Failing<T> {
@@ -177,7 +177,7 @@ impl<T: Fn(&ToolContext<'_>, ToolError) -> ToolError + Send + Sync> Handler for 
     }
 
     fn call(&self, call: &ToolContext<'_>, arguments: Map<String, Value>) -> Result<Outcome, ToolError> {
-        self.handler.call(call, arguments).map_err(|error| (self.tell)(call, error))
+        self.handler.call(call, arguments).map_err(|error| (self.describe_error)(call, error))
     }
 }
 

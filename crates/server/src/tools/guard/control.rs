@@ -191,12 +191,8 @@ mod tests {
     use super::*;
 
     fn used(change: impl FnOnce(&mut SetOff)) -> Option<EffectKind> {
-        let mut used = {
-            let mut off = SetOff::default();
-            off.role = "button".into();
-            off.tag = "button".into();
-            off
-        };
+        let mut used = SetOff::default();
+        (used.role, used.tag) = ("button".into(), "button".into());
         change(&mut used);
         ground_of(&used, "https://shop.test").map(|ground| ground.kind)
     }
@@ -209,13 +205,15 @@ mod tests {
     }
 
     fn field(kind: &str, name: &str, value: &str) -> SentField {
-        {
-            let mut field = SentField::default();
-            field.kind = kind.into();
-            field.name = name.into();
-            field.value = value.into();
-            field
-        }
+        let mut field = SentField::default();
+        (field.kind, field.name, field.value) = (kind.into(), name.into(), value.into());
+        field
+    }
+
+    fn hidden(name: &str, value: &str) -> SentField {
+        let mut field = field("hidden", name, value);
+        field.hidden = true;
+        field
     }
 
     #[test]
@@ -246,19 +244,7 @@ mod tests {
             (Some(EffectKind::Submit), form("Search", "get", "https://other.test/", vec![])),
             (Some(EffectKind::Delete), form("Next", "post", "https://shop.test/delete", vec![])),
             (Some(EffectKind::Purchase), form("Next", "post", "https://shop.test/transfer", vec![])),
-            (
-                Some(EffectKind::Delete),
-                form(
-                    "Search",
-                    "post",
-                    to,
-                    vec![{
-                        let mut sent_field = field("hidden", "action", "delete");
-                        sent_field.hidden = true;
-                        sent_field
-                    }],
-                ),
-            ),
+            (Some(EffectKind::Delete), form("Search", "post", to, vec![hidden("action", "delete")])),
             (Some(EffectKind::Purchase), form("Next", "post", to, vec![field("text", "cardnumber", "4111")])),
             (Some(EffectKind::Purchase), form("Continue", "get", "https://shop.test/transfer?to=1", vec![])),
             (Some(EffectKind::Upload), form("Next", "post", to, vec![field("file", "f", "a.pdf")])),
