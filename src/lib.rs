@@ -33,6 +33,8 @@
 pub mod browser;
 pub mod cdp;
 pub mod code;
+#[doc(hidden)]
+pub mod fields;
 #[cfg(feature = "page")]
 mod handle;
 #[doc(hidden)]

@@ -51,6 +51,8 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
+#[doc(hidden)]
+pub use act::spec;
 pub use act::{
     ACTIONS, Act, ActKind, ActionSpec, ArgumentSpec, Button, CommandSpec, Direction, Field, FieldSpec, FieldType,
     FieldValue, Input, LoadState, Locator, Modifier, MouseEvent, MouseKind, Notice, NoticeKind, OpenedChooser,

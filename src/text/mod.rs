@@ -5,17 +5,14 @@
 //! | `escapes` | escaping invisible characters |
 //! | `glob` | matching with wildcards |
 //! | `names` | spelling of names |
-//! | `serde_words` | messages of serde about wrong values, in words |
 //! | `surrogates` | JSON with lone surrogates, which Rust strings cannot hold |
 
 mod escapes;
 mod glob;
 mod names;
-mod serde_words;
 mod surrogates;
 
 pub use escapes::{escaped_json, is_hidden, shown};
 pub(crate) use glob::{GlobPart, glob_matches};
 pub use names::camel_case;
-pub use serde_words::{expected_in_words, serde_in_words};
 pub use surrogates::replace_lone_surrogates;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use super::values::{port, whole};
 use super::{browser, chat, secrets, tool_calls, tool_settings};
 use cdpilot::browser::{Switch, TransportKind};
 use cdpilot::supervisor::{BridgeMode, DialogPolicy};
@@ -56,7 +57,7 @@ pub(super) struct Global {
     #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
     pub(super) verbose: u8,
     /// Time limit for the operation, in milliseconds [default: CDPILOT_TIMEOUT_MS, else depends on the command]
-    #[arg(long, global = true, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, global = true, value_name = "MS", value_parser = whole::<u64>(1..))]
     pub(super) timeout: Option<u64>,
     /// Browser profile to use [default: CDPILOT_PROFILE, else browser.default_profile in config.yaml]
     #[arg(long, global = true, value_name = "NAME")]
@@ -127,13 +128,13 @@ pub(super) enum Command {
 #[command(after_help = SERVE)]
 pub(super) struct Serve {
     /// Port to listen on; 0: any free port [default: server.port in config.yaml, 18791]
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", value_parser = port)]
     pub(super) port: Option<u16>,
     /// IP address to listen on [default: server.bind in config.yaml, 127.0.0.1]
     #[arg(long, value_name = "ADDRESS")]
     pub(super) bind: Option<String>,
     /// Open this CDP port for other programs in the default profile's browser; 0: any free port [default: no port]
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", value_parser = port)]
     pub(super) cdp_port: Option<u16>,
     /// Run browsers without a window [default: CDPILOT_HEADLESS, else browser.headless in config.yaml]
     #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, default_missing_value = "true")]
@@ -229,13 +230,13 @@ pub(super) struct Supervise {
     #[arg(long, value_enum, default_value = "must_respond")]
     pub(super) policy: Policy,
     /// Dismiss a dialog that was not answered within this many seconds
-    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = whole::<u64>(1..))]
     pub(super) dialog_timeout: u64,
     /// Replace native dialogs by the dialog bridge, for endpoints that answer dialogs themselves
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub(super) dialog_bridge: Bridge,
     /// Terminate the running script of a page that has blocked a command for this long, in milliseconds; 0: never
-    #[arg(long, value_name = "MS", default_value = "1000")]
+    #[arg(long, value_name = "MS", default_value = "1000", value_parser = whole::<u64>(..))]
     pub(super) rescue_after: u64,
     /// Supervise only the page with this target id [default: all pages]
     #[arg(long, value_name = "ID", conflicts_with = "launch")]
@@ -251,7 +252,7 @@ pub(super) struct Supervise {
     #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, default_missing_value = "true", requires = "launch", conflicts_with = "cdp_url")]
     pub(super) headless: Option<When>,
     /// Also open this CDP port for other programs; 0: any free port
-    #[arg(long, value_name = "PORT", requires = "launch", conflicts_with = "cdp_url")]
+    #[arg(long, value_name = "PORT", value_parser = port, requires = "launch", conflicts_with = "cdp_url")]
     pub(super) port: Option<u16>,
 }
 
@@ -270,7 +271,7 @@ pipelined_per_s, events_per_s}
 #[command(after_help = BENCH)]
 pub(super) struct Bench {
     /// Calls of each kind
-    #[arg(long, value_name = "N", default_value = "2000", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value = "2000", value_parser = whole::<u32>(1..=1_000_000))]
     pub(super) calls: u32,
     /// Measure this running browser: ws://…, wss://…, http://host:port or host:port
     #[arg(long, value_name = "URL", conflicts_with_all = ["transport", "browser", "headless"])]

@@ -55,8 +55,9 @@ impl Connector {
         }
     }
 
+    /// The request with the profile that was chosen, if it is for a profile.
     pub(super) fn with_profile(&self, request: Request) -> Request {
-        request.query("profile", self.profile.clone())
+        request.profile(self.profile.as_deref())
     }
 }
 

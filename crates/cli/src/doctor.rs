@@ -17,6 +17,7 @@ use super::tool_settings::Catalog;
 use cdpilot::browser::is_suspended;
 use cdpilot::code::Code;
 use cdpilot::sync::Deadline;
+use cdpilot_server::api::operations as op;
 use cdpilot_server::config::{Config, Home, Running};
 use cdpilot_server::control::{Check, CheckStatus as Status, Control, Fixed, Overrides, doctor_of};
 use cdpilot_server::server::settings_check;
@@ -104,7 +105,7 @@ fn checks(connector: &Connector, settings: &Settings, out: &Out) -> Result<Vec<C
 /// Asks a server for its checks.
 fn asked(found: &ServerAddress, connector: &Connector, settings: &Settings) -> Result<Vec<Check>, NoAnswer> {
     let client = Client::new(found, connector.home.as_ref())?;
-    let answer = client.send(&Request::get("/doctor"), settings.timeout(CHECKS_LIMIT))?;
+    let answer = client.send(&Request::of(op::DOCTOR), settings.timeout(CHECKS_LIMIT))?;
     if let Some(failure) = of_answer(&answer) {
         return Err(failure.into());
     }

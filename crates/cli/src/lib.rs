@@ -47,7 +47,7 @@ mod supervise;
 mod tool_calls;
 mod tool_settings;
 mod ui;
-mod value_error;
+mod values;
 
 #[doc(hidden)]
 pub mod fuzzing {
@@ -121,9 +121,6 @@ fn parsed(args: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let args = browser::disambiguate(&command, args);
     let mut matches = match command.try_get_matches_from_mut(args.clone()) {
         Ok(matches) => matches,
-        Err(problem) if problem.kind() == ErrorKind::ValueValidation => {
-            return Err(value_error::plain(&mut command, &args, problem));
-        }
         // Browser commands may be typed without `browser`, so they are suggested for misspelled ones too.
         Err(problem) if problem.kind() == ErrorKind::InvalidSubcommand => {
             let known = browser::with_short_forms(Cli::command());

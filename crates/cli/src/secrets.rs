@@ -13,6 +13,7 @@ use super::connect::{Connector, ask};
 use super::failure::{Exit, Failure};
 use super::output::{Out, clean};
 use super::settings::Settings;
+use cdpilot_server::api::operations as op;
 use cdpilot_server::api::{NewSecret, SecretValue};
 
 /// Time limit of a request. A keyring may ask its user.
@@ -60,10 +61,10 @@ pub(super) fn run(secrets: &Secrets, global: &Global, settings: &Settings, out: 
     let request = match &secrets.what {
         What::Set { name, origin } => {
             let value = SecretValue(value(name)?);
-            Request::post("/secrets").object(&NewSecret { name: name.clone(), origin: origin.clone(), value })
+            Request::new(op::SET_SECRET, &NewSecret { name: name.clone(), origin: origin.clone(), value })
         }
-        What::List => Request::get("/secrets"),
-        What::Remove { name } => Request::delete("/secrets").segment(name),
+        What::List => Request::of(op::SECRETS),
+        What::Remove { name } => Request::at(op::DELETE_SECRET, &[name]),
     };
     let connector = Connector::new(global)?;
     let found = connector.find()?;

@@ -8,12 +8,13 @@ use super::connect::{Connector, ask};
 use super::failure::{Exit, Failure};
 use super::output::{Out, clean};
 use super::settings::Settings;
+use cdpilot_server::api::operations as op;
 
 pub(super) fn run(global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     let connector = Connector::new(global)?;
     let found = connector.find()?;
     let patience = settings.timeout(Duration::from_secs(10));
-    let answer = ask(&connector, found, true, &Request::post("/ui/ticket"), patience, out)?;
+    let answer = ask(&connector, found, true, &Request::of(op::UI_TICKET), patience, out)?;
     if let Some(failure) = of_answer(&answer) {
         return Err(failure);
     }

@@ -16,7 +16,7 @@
 //! | `action_log` | actions in the event log |
 
 #[macro_use]
-mod spec;
+pub mod spec;
 
 mod action_log;
 mod actionability;

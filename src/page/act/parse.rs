@@ -1,10 +1,15 @@
 //! Parsing the JSON of an action. Unknown kinds and fields are refused by name.
 
-use serde_json::{Map, Value};
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value, json};
 
 use super::super::Error;
-use super::{ACTIONS, Act, ActKind, Field, FieldSpec, FieldType, Input, Locator};
-use crate::text::serde_in_words;
+use super::{ACTIONS, Act, ActKind, ActionSpec, FieldSpec, FieldType, Input, Locator};
+use crate::fields::{self, Misfit, Problem, Style};
+
+/// Characters of the path of an unknown field that an error repeats.
+const LONGEST_PATH: usize = 80;
 
 impl Act {
     /// Reads an action from JSON.
@@ -13,9 +18,9 @@ impl Act {
     /// [`Error::UnknownKind`], [`Error::UnknownField`] also for the actions of a batch and the fields of a form,
     /// [`Error::BadRequest`] for invalid values.
     pub fn parse(value: Value) -> Result<Self, Error> {
-        check(&value, "")?;
-        let act: Self =
-            serde_json::from_value(value).map_err(|problem| bad(serde_in_words("", &problem.to_string())))?;
+        let fitted = fitted(value, "")?;
+        // Every field has fitted its type.
+        let act: Self = serde_json::from_value(fitted).map_err(|_| bad("the action is not valid".to_owned()))?;
         effective(&act, "")?;
         Ok(act)
     }
@@ -42,118 +47,92 @@ fn effective(act: &Act, path: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses unknown kinds and fields, with their path in the request.
-fn check(value: &Value, place: &str) -> Result<(), Error> {
-    let map = value.as_object().ok_or_else(|| bad(format!("{place}an action must be a JSON object")))?;
+/// The action with each value in the type of its field. Unknown kinds and fields are refused with their path in the request.
+fn fitted(value: Value, place: &str) -> Result<Value, Error> {
+    let Value::Object(mut map) = value else { return Err(bad(format!("{place}an action must be a JSON object"))) };
     let kinds = || ACTIONS.iter().map(|action| action.kind).collect::<Vec<_>>().join(", ");
     let kind = map.get("kind").ok_or_else(|| bad(format!("{place}kind is missing; known kinds: {}", kinds())))?;
     let kind = kind.as_str().ok_or_else(|| bad(format!("{place}kind must be a string")))?;
-    let Some(action) = ACTIONS.iter().find(|action| action.kind == kind) else {
+    let Some((action, schema)) = SCHEMAS.iter().find(|(action, _)| action.kind == kind) else {
         return Err(Error::UnknownKind { kind: kind.chars().take(40).collect(), known: kinds() });
     };
-    known(map, &[Act::FIELDS, action.fields], place, kind)?;
-    for fields in [Act::FIELDS, action.fields] {
-        fit(map, fields, place)?;
-    }
-    for (index, action) in list(map, "actions").iter().enumerate() {
-        check(action, &format!("{place}actions[{index}]."))?;
-    }
-    for (index, field) in list(map, "fields").iter().enumerate() {
-        if let Some(field) = field.as_object() {
-            let place = format!("{place}fields[{index}].");
-            known(field, &[Field::FIELDS], &place, kind)?;
-            fit(field, Field::FIELDS, &place)?;
+    if let Some(Value::Array(actions)) = map.get_mut("actions").filter(|_| has_actions(action)) {
+        for (index, action) in actions.iter_mut().enumerate() {
+            *action = fitted(action.take(), &format!("{place}actions[{index}]."))?;
         }
     }
-    Ok(())
+    fields::fit(Value::Object(map), schema, Style::Exact).map_err(|misfit| refused(misfit, place, action.kind))
 }
 
-/// Refuses missing fields and values of the wrong type, which serde would refuse without the name of the field.
-fn fit(map: &Map<String, Value>, fields: &[FieldSpec], place: &str) -> Result<(), Error> {
-    for field in fields {
+fn has_actions(action: &ActionSpec) -> bool {
+    action.fields.iter().any(|field| matches!(field.value, FieldType::List(FieldType::Action)))
+}
+
+/// All actions with their schemas.
+static SCHEMAS: LazyLock<Vec<(&ActionSpec, Value)>> =
+    LazyLock::new(|| ACTIONS.iter().map(|action| (action, object(&[Act::FIELDS, action.fields]))).collect());
+
+/// The schema of an object with these fields.
+fn object(fields: &[&[FieldSpec]]) -> Value {
+    let (mut properties, mut required) = (Map::new(), Vec::new());
+    for field in fields.iter().copied().flatten() {
         match field.value {
-            FieldType::Element => fit(map, Locator::FIELDS, place)?,
-            FieldType::Other | FieldType::Internal => {}
-            kind => match map.get(field.name) {
-                Some(value) if !value.is_null() => {
-                    fits(value, kind).map_err(|problem| bad(format!("{place}{}{problem}", field.name)))?;
-                }
-                Some(_) => {}
-                None if field.required => return Err(bad(format!("{place}{} is missing", field.name))),
-                None => {}
-            },
+            FieldType::Internal => {}
+            FieldType::Element => {
+                properties
+                    .extend(Locator::FIELDS.iter().map(|field| (field.name.to_owned(), optional(typed(field.value)))));
+            }
+            value if field.required => {
+                required.push(field.name);
+                properties.insert(field.name.to_owned(), typed(value));
+            }
+            value => {
+                properties.insert(field.name.to_owned(), optional(typed(value)));
+            }
         }
     }
-    Ok(())
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
-/// Checks the type of a value. The error follows the name of the field.
-fn fits(value: &Value, kind: FieldType) -> Result<(), String> {
-    let expected = match kind {
-        FieldType::Boolean if !value.is_boolean() => "true or false",
-        FieldType::Text if !value.is_string() => "a string",
-        FieldType::Count | FieldType::Integer if !value.is_u64() => "a whole number, 0 or more",
-        FieldType::Number if !value.is_number() => "a number",
-        FieldType::Choice(names) => match value.as_str() {
-            Some(name) if names.contains(&name) => return Ok(()),
-            given => {
-                let known = names.split_last().map_or_else(String::new, |(last, first)| match first {
-                    [] => (*last).to_owned(),
-                    _ => format!("{} or {last}", first.join(", ")),
-                });
-                return Err(match given {
-                    Some(name) => {
-                        format!(": {:?} is not valid; use {known}", name.chars().take(40).collect::<String>())
-                    }
-                    None => format!(": expected {known}"),
-                });
-            }
-        },
-        FieldType::List(inner) => match value.as_array() {
-            Some(values) => {
-                for (index, value) in values.iter().enumerate() {
-                    fits(value, *inner).map_err(|problem| format!("[{index}]{problem}"))?;
-                }
-                return Ok(());
-            }
-            None => "a list",
-        },
-        _ => return Ok(()),
-    };
-    Err(format!(": expected {expected}, got {}", type_of(value)))
+fn typed(value: FieldType) -> Value {
+    match value {
+        FieldType::Boolean => json!({ "type": "boolean" }),
+        FieldType::Count | FieldType::Integer => json!({ "type": "integer", "minimum": 0 }),
+        FieldType::Signed => json!({ "type": "integer", "format": "int32" }),
+        FieldType::Number => json!({ "type": "number" }),
+        FieldType::Choice(names) => json!({ "enum": names }),
+        FieldType::FormValue => json!({ "anyOf": [
+            { "type": "string" }, { "type": "number" }, { "type": "boolean" },
+            { "type": "array", "items": { "type": "string" } },
+        ] }),
+        FieldType::List(inner) => json!({ "type": "array", "items": typed(*inner) }),
+        FieldType::Object(fields) => object(&[fields]),
+        FieldType::Either(types) => json!({ "anyOf": types.iter().map(|one| typed(*one)).collect::<Vec<_>>() }),
+        FieldType::Action => json!({ "type": "object" }),
+        FieldType::Text | FieldType::Element | FieldType::Internal => json!({ "type": "string" }),
+    }
 }
 
-/// What a value is, in words; a number as it is.
-fn type_of(value: &Value) -> String {
-    let name = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(number) => return number.to_string(),
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    };
-    name.to_owned()
+/// A field that may be omitted may be `null` too, except a switch.
+fn optional(schema: Value) -> Value {
+    if schema["type"] == "boolean" { schema } else { json!({ "anyOf": [schema, { "type": "null" }] }) }
+}
+
+/// A part that does not fit, as an error with its path in the request.
+fn refused(misfit: Misfit, place: &str, kind: &str) -> Error {
+    let Misfit { at, problem } = misfit;
+    match problem {
+        Problem::Unknown { known, .. } => Error::UnknownField {
+            field: format!("{place}{}", at.chars().take(LONGEST_PATH).collect::<String>()),
+            of: kind.to_owned(),
+            known: known.join(", "),
+        },
+        problem => bad(Misfit { at: format!("{place}{at}"), problem }.to_string()),
+    }
 }
 
 fn bad(problem: String) -> Error {
     Error::BadRequest { problem }
-}
-
-fn list<'a>(map: &'a Map<String, Value>, name: &str) -> &'a [Value] {
-    map.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
-}
-
-fn known(map: &Map<String, Value>, fields: &[&[FieldSpec]], place: &str, kind: &str) -> Result<(), Error> {
-    let all = || fields.iter().copied().flatten().flat_map(FieldSpec::names);
-    match map.keys().find(|key| !all().any(|field| field == key.as_str())) {
-        None => Ok(()),
-        Some(key) => Err(Error::UnknownField {
-            field: format!("{place}{}", key.chars().take(40).collect::<String>()),
-            of: kind.to_owned(),
-            known: all().collect::<Vec<_>>().join(", "),
-        }),
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kinds::ActKind;
 use super::secrets::TypedSecrets;
-use super::spec::{Described, FieldType};
+use super::spec::{Described, FieldSpec, FieldType};
 use crate::redact::Secrets;
 use crate::sync::Deadline;
 
@@ -142,50 +142,34 @@ impl Locator {
     }
 }
 
-/// A point of the viewport, CSS pixels.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Point {
-    /// Distance from the left.
-    pub x: f64,
-    /// Distance from the top.
-    pub y: f64,
+described! {
+    /// A point of the viewport, CSS pixels.
+    #[derive(Copy)]
+    #[serde(deny_unknown_fields)]
+    Point {
+        /// Distance from the left.
+        x: f64,
+        /// Distance from the top.
+        y: f64,
+    }
 }
 
-/// A single mouse event.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct MouseEvent {
-    /// The type of event.
-    #[serde(rename = "type")]
-    pub kind: MouseKind,
-    /// Distance from the left, in CSS pixels.
-    pub x: f64,
-    /// Distance from the top, in CSS pixels.
-    pub y: f64,
-    /// For `wheel`: distance to the right, in CSS pixels.
-    #[serde(default)]
-    pub delta_x: f64,
-    /// For `wheel`: distance down, in CSS pixels.
-    #[serde(default)]
-    pub delta_y: f64,
-}
-
-/// The type of a single mouse event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum MouseKind {
-    /// Move the mouse.
-    Move,
-    /// Press the left button.
-    Down,
-    /// Release the left button.
-    Up,
-    /// Turn the wheel.
-    Wheel,
+described! {
+    /// A single mouse event.
+    #[derive(Copy)]
+    #[serde(deny_unknown_fields)]
+    MouseEvent {
+        /// The type of event.
+        kind as "type": MouseKind,
+        /// Distance from the left, in CSS pixels.
+        x: f64,
+        /// Distance from the top, in CSS pixels.
+        y: f64,
+        /// For `wheel`: distance to the right, in CSS pixels.
+        delta_x as "deltaX": f64 = default,
+        /// For `wheel`: distance down, in CSS pixels.
+        delta_y as "deltaY": f64 = default,
+    }
 }
 
 /// The value of a form field.
@@ -210,6 +194,18 @@ choices! {
         Trusted = "trusted",
         /// By a script, in the full DOM sequence.
         Synthetic = "synthetic",
+    }
+
+    /// The type of a single mouse event.
+    MouseKind {
+        /// Move the mouse.
+        Move = "move",
+        /// Press the left button.
+        Down = "down",
+        /// Release the left button.
+        Up = "up",
+        /// Turn the wheel.
+        Wheel = "wheel",
     }
 
     /// A mouse button.
@@ -334,13 +330,16 @@ described! {
 }
 
 of_type! {
-    ActKind => FieldType::Other,
-    Act => FieldType::Object(Act::FIELDS),
+    ActKind => FieldType::Text,
+    Act => FieldType::Action,
     FieldValue => FieldType::FormValue,
-    MouseEvent => FieldType::Other,
-    Point => FieldType::Other,
-    Settle => FieldType::Other,
+    MouseEvent => FieldType::Object(MouseEvent::FIELDS),
+    Point => FieldType::Object(Point::FIELDS),
+    Settle => FieldType::Either(&[FieldType::Choice(&["auto", "none"]), FieldType::Object(MAX_MS)]),
 }
+
+/// The field of a settle limit.
+const MAX_MS: &[FieldSpec] = &[described_field!(["The limit, in milliseconds"] max_ms ["maxMs"] [u64] [] [] [])];
 
 impl Described for Locator {
     const TYPE: FieldType = FieldType::Element;

@@ -26,7 +26,6 @@ pub struct ActionSpec {
 
 /// A field of an action.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct FieldSpec {
     /// The name in requests. Several fields for [`FieldType::Element`], which has no name of its own.
     pub name: &'static str,
@@ -62,6 +61,8 @@ pub enum FieldType {
     Count,
     /// A whole number of at least 0.
     Integer,
+    /// A whole number, also below 0.
+    Signed,
     /// A JSON number, fractions included.
     Number,
     /// One of these strings.
@@ -72,8 +73,10 @@ pub enum FieldType {
     List(&'static FieldType),
     /// An object with these fields.
     Object(&'static [FieldSpec]),
-    /// A value that only requests take.
-    Other,
+    /// A value of one of these types.
+    Either(&'static [FieldType]),
+    /// An action, with the fields of its kind.
+    Action,
     /// Not a field of requests.
     Internal,
 }
@@ -92,7 +95,6 @@ pub struct CommandSpec {
 
 /// An argument of a command. An element is given by position if it is required, else as `--ref`.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct ArgumentSpec {
     /// Whether it is given by position, not as `--name`.
     pub positional: bool,
@@ -103,6 +105,10 @@ pub struct ArgumentSpec {
     pub value_name: Option<&'static str>,
     /// The value without the argument, if it is not that of the field.
     pub default: Option<&'static str>,
+    /// The smallest and the largest number, if not those of the type.
+    pub range: Option<(u64, u64)>,
+    /// Another name of the option, not shown in the help.
+    pub alias: Option<&'static str>,
 }
 
 /// How an action appears as a tool for models.
@@ -119,7 +125,6 @@ pub struct ToolSpec {
 
 /// An argument of a tool. An element is given as a ref.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct ToolArgumentSpec {
     /// The name, if not that of the field in Rust.
     pub name: Option<&'static str>,
@@ -142,65 +147,102 @@ impl FieldSpec {
 }
 
 /// A command with the fields as arguments.
-pub(super) const fn command(name: &'static str, about: &'static str) -> CommandSpec {
+#[must_use]
+pub const fn command(name: &'static str, about: &'static str) -> CommandSpec {
     CommandSpec { name, alias: None, about }
 }
 
 /// An argument that is given by position.
-pub(super) const fn positional(help: &'static str) -> ArgumentSpec {
-    ArgumentSpec { positional: true, help, value_name: None, default: None }
+#[must_use]
+pub const fn positional(help: &'static str) -> ArgumentSpec {
+    ArgumentSpec { positional: true, help, value_name: None, default: None, range: None, alias: None }
 }
 
 /// An argument that is given as `--name`.
-pub(super) const fn option(help: &'static str) -> ArgumentSpec {
+#[must_use]
+pub const fn option(help: &'static str) -> ArgumentSpec {
     ArgumentSpec { positional: false, ..positional(help) }
 }
 
 /// A tool with some fields as arguments.
-pub(super) const fn tool(name: &'static str, description: &'static str) -> ToolSpec {
+#[must_use]
+pub const fn tool(name: &'static str, description: &'static str) -> ToolSpec {
     ToolSpec { name, description, timeout: None }
 }
 
 /// An argument of a tool that must be given.
-pub(super) const fn needs(description: &'static str) -> ToolArgumentSpec {
+#[must_use]
+pub const fn needs(description: &'static str) -> ToolArgumentSpec {
     ToolArgumentSpec { name: None, description, required: true }
 }
 
 /// An argument of a tool that may be omitted.
-pub(super) const fn takes(description: &'static str) -> ToolArgumentSpec {
+#[must_use]
+pub const fn takes(description: &'static str) -> ToolArgumentSpec {
     ToolArgumentSpec { required: false, ..needs(description) }
 }
 
 impl CommandSpec {
-    pub(super) const fn alias(self, alias: &'static str) -> Self {
+    /// Adds another name.
+    #[must_use]
+    pub const fn alias(self, alias: &'static str) -> Self {
         Self { alias: Some(alias), ..self }
     }
 }
 
 impl ArgumentSpec {
-    pub(super) const fn value(self, name: &'static str) -> Self {
+    /// Sets the name of the value.
+    #[must_use]
+    pub const fn value(self, name: &'static str) -> Self {
         Self { value_name: Some(name), ..self }
     }
 
-    pub(super) const fn default(self, value: &'static str) -> Self {
+    /// Limits the number.
+    #[must_use]
+    pub const fn within(self, least: u64, most: u64) -> Self {
+        Self { range: Some((least, most)), ..self }
+    }
+
+    /// Adds another name.
+    #[must_use]
+    pub const fn or(self, alias: &'static str) -> Self {
+        Self { alias: Some(alias), ..self }
+    }
+
+    /// Sets the value without the argument.
+    #[must_use]
+    pub const fn default(self, value: &'static str) -> Self {
         Self { default: Some(value), ..self }
     }
 }
 
 impl ToolSpec {
-    pub(super) const fn timeout(self, description: &'static str) -> Self {
+    /// Adds the argument `timeout_ms`.
+    #[must_use]
+    pub const fn timeout(self, description: &'static str) -> Self {
         Self { timeout: Some(description), ..self }
     }
 }
 
 impl ToolArgumentSpec {
-    pub(super) const fn named(self, name: &'static str) -> Self {
+    /// Sets the name.
+    #[must_use]
+    pub const fn named(self, name: &'static str) -> Self {
         Self { name: Some(name), ..self }
     }
 }
 
+/// A type with fields that are described. See [`FieldSpec`].
+#[doc(hidden)]
+pub trait Fields {
+    /// The fields in requests.
+    const FIELDS: &'static [FieldSpec];
+}
+
 /// A type that a field can have.
-pub(super) trait Described {
+#[doc(hidden)]
+pub trait Described {
+    /// The type in requests.
     const TYPE: FieldType;
 
     /// The element that the value names.
@@ -239,8 +281,12 @@ of_type! {
     String => FieldType::Text,
     u32 => FieldType::Count,
     u64 => FieldType::Integer,
-    i32 => FieldType::Other,
+    usize => FieldType::Integer,
+    u8 => FieldType::Count,
+    i32 => FieldType::Signed,
     f64 => FieldType::Number,
+    super::super::Format => FieldType::Choice(&["ai", "aria"]),
+    super::super::PictureType => FieldType::Choice(&["png", "jpeg"]),
     crate::redact::Secrets => FieldType::Internal,
     crate::page::act::secrets::TypedSecrets => FieldType::Internal,
 }
@@ -251,7 +297,8 @@ pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 /// A name in kebab-case.
-pub(super) const fn kebab<const N: usize>(snake: &str) -> [u8; N] {
+#[must_use]
+pub const fn kebab<const N: usize>(snake: &str) -> [u8; N] {
     let mut name = [0; N];
     let mut at = 0;
     while at < N {
@@ -262,7 +309,8 @@ pub(super) const fn kebab<const N: usize>(snake: &str) -> [u8; N] {
 }
 
 /// A name in upper case.
-pub(super) const fn upper<const N: usize>(name: &str) -> [u8; N] {
+#[must_use]
+pub const fn upper<const N: usize>(name: &str) -> [u8; N] {
     let mut upper = [0; N];
     let mut at = 0;
     while at < N {
@@ -273,7 +321,8 @@ pub(super) const fn upper<const N: usize>(name: &str) -> [u8; N] {
 }
 
 /// Bytes as text, else another text.
-pub(super) const fn as_text(bytes: &'static [u8], otherwise: &'static str) -> &'static str {
+#[must_use]
+pub const fn as_text(bytes: &'static [u8], otherwise: &'static str) -> &'static str {
     match std::str::from_utf8(bytes) {
         Ok(text) => text,
         Err(_) => otherwise,
@@ -281,7 +330,8 @@ pub(super) const fn as_text(bytes: &'static [u8], otherwise: &'static str) -> &'
 }
 
 /// Whether a name is in a list.
-pub(super) const fn is_among(name: &str, names: &[&str]) -> bool {
+#[must_use]
+pub const fn is_among(name: &str, names: &[&str]) -> bool {
     let mut at = 0;
     while at < names.len() {
         if same(names[at].as_bytes(), name.as_bytes()) {
@@ -301,18 +351,21 @@ const fn same(one: &[u8], other: &[u8]) -> bool {
 }
 
 /// A description in one line; its lines begin with a space.
-pub(super) const fn sentence(lines: &'static str) -> &'static str {
+#[must_use]
+pub const fn sentence(lines: &'static str) -> &'static str {
     lines.trim_ascii()
 }
 
 /// The description of one field, see [`described!`].
-macro_rules! field {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! described_field {
     (
         [$($doc:literal)+] $field:ident [$($json:literal)?] [$ty:ty] [$($optional:ident)?]
         [$($argument:expr)?] [$($tool:expr)?]
     ) => {{
         #[allow(unused_imports)]
-        use crate::page::act::spec::*;
+        use $crate::page::spec::*;
         const SNAKE: &str = stringify!($field);
         const KEBAB: [u8; SNAKE.len()] = kebab(SNAKE);
         const UPPER: [u8; SNAKE.len()] = upper(SNAKE);
@@ -368,8 +421,8 @@ macro_rules! described {
 
         impl $name {
             /// The fields in requests.
-            pub(super) const FIELDS: &'static [crate::page::act::spec::FieldSpec] = &[$(
-                field!([$($doc)+] $field [$($json)?] [$ty] [$($default)? $($how)?] [$($argument)?] [$($tool)?]),
+            pub(crate) const FIELDS: &'static [crate::page::act::spec::FieldSpec] = &[$(
+                described_field!([$($doc)+] $field [$($json)?] [$ty] [$($default)? $($how)?] [$($argument)?] [$($tool)?]),
             )*];
         }
     };
@@ -464,7 +517,7 @@ macro_rules! actions {
                 kind: $kind,
                 description: sentence(concat!($($summary),+)),
                 fields: $(&[$(
-                    field!(
+                    described_field!(
                         [$($doc)+] $field [$($json)?] [$ty] [$($default)? $($how)?] [$($argument)?] [$($field_tool)?]
                     ),
                 )*])? $(<$inner_ty>::FIELDS)?,

@@ -125,6 +125,7 @@ pub struct NewCookie {
     /// The name. Name and value together have 4,096 bytes at most.
     pub name: String,
     /// The value. Secret.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "password")))]
     pub value: String,
     /// An http or https URL whose host the cookie belongs to. Required unless `domain` is given.
     pub url: Option<String>,

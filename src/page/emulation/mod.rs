@@ -196,6 +196,7 @@ pub struct Credentials {
     /// The user name to log in with.
     pub username: String,
     /// The password to log in with. Secret.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "password")))]
     pub password: String,
 }
 

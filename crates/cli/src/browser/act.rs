@@ -6,6 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::super::failure::Failure;
+use super::super::values::whole;
 use super::call::{ActionOptions, Call, Selector, Tab, element, frame, locator, request};
 use super::show;
 use cdpilot::code::Code;
@@ -32,7 +33,7 @@ pub(in super::super) struct Drag {
     #[arg(long, value_name = "FRAME", value_parser = frame)]
     frame: Option<String>,
     /// Number of mouse moves between start and end, 1 to 1000 [default: 10]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(..))]
     steps: Option<u32>,
     #[command(flatten)]
     acting: ActionOptions,
@@ -49,10 +50,10 @@ enum Place {
 #[command(after_help = "With several conditions, all must hold.")]
 pub(in super::super) struct Wait {
     /// Wait this many milliseconds, at most 30000; for longer waits give a condition and --timeout
-    #[arg(value_name = "MS")]
+    #[arg(value_name = "MS", value_parser = whole::<u64>(..))]
     millis: Option<u64>,
     /// Alternative to the positional argument
-    #[arg(long, value_name = "MS", conflicts_with = "millis", alias = "time-ms")]
+    #[arg(long, value_name = "MS", value_parser = whole::<u64>(..), conflicts_with = "millis", alias = "time-ms")]
     time: Option<u64>,
     /// Wait until this text is visible
     #[arg(long, value_name = "TEXT")]

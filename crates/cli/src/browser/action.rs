@@ -1,19 +1,15 @@
 //! Commands of actions. Names, arguments and requests of the plain ones come from the table of actions; those with a syntax
 //! of their own are in `act` and `forms`.
 
-use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
-use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Subcommand};
+use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
 use serde_json::{Map, Value};
 
 use super::super::failure::Failure;
 use super::call::{ActionOptions, Call, Element, OptionalElement};
+use super::fields::{arg, arguments, value};
 use super::{act, forms, show};
-use cdpilot::page::{ACTIONS, ActKind, ActionSpec, ArgumentSpec, CommandSpec, FieldSpec, FieldType};
-
-/// Other spellings of values.
-const SPELLINGS: [(&str, &str); 5] =
-    [("option", "Alt"), ("ctrl", "Control"), ("mod", "ControlOrMeta"), ("cmd", "Meta"), ("command", "Meta")];
+use cdpilot::page::{ACTIONS, ActKind, ActionSpec, CommandSpec, FieldType};
 
 #[derive(Debug)]
 pub(in super::super) enum Action {
@@ -124,7 +120,7 @@ fn effective(action: &ActionSpec, command: clap::Command) -> clap::Command {
 }
 
 fn command(action: &'static ActionSpec, plain: CommandSpec) -> clap::Command {
-    let fields = || action.fields.iter().filter_map(|field| field.argument.map(|argument| (field, argument)));
+    let fields = || arguments(action.fields);
     let element = fields().find(|(field, _)| matches!(field.value, FieldType::Element));
     let others = fields().filter(|(field, _)| !matches!(field.value, FieldType::Element));
     let mut command = clap::Command::new(plain.name);
@@ -145,45 +141,11 @@ fn command(action: &'static ActionSpec, plain: CommandSpec) -> clap::Command {
     ActionOptions::augment_args(command).about(plain.about)
 }
 
-fn arg(field: &'static FieldSpec, argument: ArgumentSpec) -> Arg {
-    let mut arg = Arg::new(field.name).help(argument.help).value_name(argument.value_name.unwrap_or(field.upper_name));
-    if !argument.positional {
-        arg = arg.long(field.kebab_name);
-    }
-    arg = match argument.default {
-        Some(value) => arg.default_value(value),
-        None => arg.required(field.required),
-    };
-    match field.value {
-        FieldType::Boolean => arg.action(ArgAction::SetTrue),
-        FieldType::Count => arg.value_parser(clap::value_parser!(u32).range(1..)),
-        FieldType::Integer => arg.value_parser(clap::value_parser!(u64)),
-        FieldType::Number => arg.value_parser(clap::value_parser!(f64)).allow_negative_numbers(true),
-        FieldType::Choice(names) => arg.value_parser(PossibleValuesParser::new(names)),
-        FieldType::List(FieldType::Choice(names)) => {
-            arg.action(ArgAction::Append).value_delimiter(',').value_parser(|text: &str| choice(text, names))
-        }
-        FieldType::List(_) => arg.action(ArgAction::Append),
-        _ => arg.allow_negative_numbers(true),
-    }
-}
-
-/// A value by its name, ignoring case, or by another spelling of it.
-fn choice(text: &str, names: &[&str]) -> Result<String, String> {
-    let is = |name: &str| name.eq_ignore_ascii_case(text);
-    let spelled = SPELLINGS.iter().find(|(other, _)| is(other)).map(|(_, name)| *name);
-    let found = names.iter().find(|name| is(name) || spelled == Some(**name));
-    found.map(|name| (*name).to_owned()).ok_or_else(|| match names {
-        [all @ .., last] => format!("give {} or {last}", all.join(", ")),
-        [] => "no value is accepted".to_owned(),
-    })
-}
-
 impl Plain {
     fn read(action: &ActionSpec, matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut fields = Map::from_iter([("kind".to_owned(), action.kind.into())]);
         let mut element = None;
-        for (field, argument) in action.fields.iter().filter_map(|field| Some((field, field.argument?))) {
+        for (field, argument) in arguments(action.fields) {
             match (field.value, argument.positional) {
                 (FieldType::Element, true) => element = Some(Element::from_arg_matches(matches)?.locator()),
                 (FieldType::Element, false) => element = Some(OptionalElement::from_arg_matches(matches)?.locator()),
@@ -197,18 +159,5 @@ impl Plain {
             *at = element;
         }
         Ok(Self { kind, acting: ActionOptions::from_arg_matches(matches)? })
-    }
-}
-
-/// The value of an argument, if it is given.
-fn value(field: &FieldSpec, matches: &ArgMatches) -> Option<Value> {
-    let name = field.name;
-    match field.value {
-        FieldType::Boolean => Some(matches.get_flag(name).into()),
-        FieldType::Count => matches.get_one::<u32>(name).map(|count| (*count).into()),
-        FieldType::Integer => matches.get_one::<u64>(name).map(|number| (*number).into()),
-        FieldType::Number => matches.get_one::<f64>(name).map(|number| (*number).into()),
-        FieldType::List(_) => matches.get_many::<String>(name).map(|all| all.cloned().collect()),
-        _ => matches.get_one::<String>(name).map(|text| text.as_str().into()),
     }
 }

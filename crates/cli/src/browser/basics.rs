@@ -6,11 +6,13 @@ use serde_json::{Map, Value};
 use super::super::args::When;
 use super::super::client::Request;
 use super::super::failure::Failure;
+use super::super::values::port;
 use super::address::complete;
 use super::call::{Call, Tab, request};
+use super::fields::Fields;
 use super::show;
 use cdpilot::page::{Act, ActKind};
-use cdpilot_server::api;
+use cdpilot_server::api::{self, Operation, operations as op};
 use cdpilot_server::control::{NewProfile, WaitUntil};
 
 #[derive(Debug, Args)]
@@ -37,12 +39,8 @@ pub(in super::super) struct Open {
     /// URL; without a scheme https:// is used, for localhost and loopback addresses http://
     #[arg(value_name = "URL", value_parser = complete)]
     url: String,
-    /// Label for the tab; commands take it instead of the tab id
-    #[arg(long, value_name = "NAME")]
-    label: Option<String>,
-    /// Open the tab in the background; the current tab stays the same
-    #[arg(long)]
-    background: bool,
+    #[command(flatten)]
+    fields: Fields<api::OpenTab>,
 }
 
 /// Arguments of `back`, `forward` and `reload`.
@@ -96,10 +94,12 @@ struct NavigationOptions {
 }
 
 impl NavigationOptions {
-    /// Adds the tab, and `waitUntil` where it is given, even if it is the default.
-    fn of(&self, request: Request) -> Request {
-        let until = self.until.and_then(|until| until.to_possible_value().map(|value| value.get_name().to_owned()));
-        request.field("waitUntil", until).field("targetId", self.tab.target.clone())
+    fn wait_until(&self) -> WaitUntil {
+        match self.until {
+            None | Some(Until::Load) => WaitUntil::Load,
+            Some(Until::DomContentLoaded) => WaitUntil::DomContentLoaded,
+            Some(Until::None) => WaitUntil::None,
+        }
     }
 }
 
@@ -135,7 +135,7 @@ enum ProfilesWhat {
         #[arg(long, value_name = "URL")]
         cdp_url: Option<String>,
         /// CDP port to open for other programs [default: none; with browser.transport: port, the next free port]
-        #[arg(long, value_name = "PORT")]
+        #[arg(long, value_name = "PORT", value_parser = port)]
         cdp_port: Option<u16>,
         /// Run its browser without a window [default: browser.headless in config.yaml]; CDPILOT_HEADLESS overrides it
         #[arg(
@@ -161,15 +161,15 @@ enum ProfilesWhat {
 }
 
 pub(super) fn status() -> Call {
-    Call::new(Request::get("/"), show::status).quick()
+    Call::new(Request::of(op::STATUS), show::status)
 }
 
 pub(super) fn stop() -> Call {
-    Call::new(Request::post("/stop"), show::stopped).quick().never_starts()
+    Call::new(Request::of(op::STOP), show::stopped).never_starts()
 }
 
 pub(super) fn tabs() -> Call {
-    Call::new(Request::get("/tabs"), show::tabs).quick()
+    Call::new(Request::of(op::TABS), show::tabs)
 }
 
 impl Start {
@@ -177,29 +177,29 @@ impl Start {
         let capabilities: Map<String, Value> = self.capabilities.iter().cloned().collect();
         let capabilities = (!capabilities.is_empty()).then_some(capabilities);
         let body = api::Start { headless: self.headless.map(Into::into), capabilities };
-        Call::new(Request::post("/start").object(&body), show::status)
+        Call::new(Request::new(op::START, &body), show::status)
     }
 }
 
 impl Open {
-    pub(super) fn call(&self) -> Call {
-        let Self { url, label, background } = self;
-        let body = api::OpenTab { url: url.clone(), label: label.clone(), background: *background };
-        Call::new(Request::post("/tabs/open").object(&body), show::opened)
+    pub(super) fn call(&self) -> Result<Call, Failure> {
+        let body = self.fields.with([("url", self.url.as_str().into())])?;
+        Ok(Call::new(Request::new(op::OPEN_TAB, &body), show::opened))
     }
 }
 
 impl HistoryArgs {
-    pub(super) fn call(&self, route: &'static str) -> Call {
-        let body = api::HistoryNavigation { dismiss_dialogs: self.how.dismiss_dialogs, ..Default::default() };
-        Call::new(self.how.of(Request::post(route).object(&body)), show::navigated)
+    pub(super) fn call<A>(&self, operation: Operation<api::HistoryNavigation, A>) -> Call {
+        let (wait_until, dismiss_dialogs) = (self.how.wait_until(), self.how.dismiss_dialogs);
+        let body = api::HistoryNavigation { wait_until, dismiss_dialogs };
+        Call::new(self.how.tab.of(Request::new(operation, &body)), show::navigated)
     }
 }
 
 impl Close {
     pub(super) fn call(&self) -> Call {
         match self.tab.as_ref().or(self.target.as_ref()) {
-            Some(tab) => Call::new(Request::delete("/tabs").segment(tab), show::closed),
+            Some(tab) => Call::new(Request::at(op::CLOSE_TAB, &[tab]), show::closed),
             None => Call::new(request(&Act::new(ActKind::Close {}), &Tab { target: None }), show::closed),
         }
     }
@@ -208,15 +208,15 @@ impl Close {
 impl Label {
     pub(super) fn call(&self) -> Call {
         let body = api::LabelTab { target_id: self.tab.clone(), label: self.label.clone() };
-        Call::new(Request::post("/tabs/label").object(&body), show::labelled)
+        Call::new(Request::new(op::LABEL_TAB, &body), show::labelled)
     }
 }
 
 impl Navigate {
     pub(super) fn call(&self) -> Call {
         let (url, dismiss_dialogs) = (self.url.clone(), self.how.dismiss_dialogs);
-        let body = api::NavigateTo { url, wait_until: WaitUntil::default(), dismiss_dialogs };
-        Call::new(self.how.of(Request::post("/navigate").object(&body)), show::navigated)
+        let body = api::NavigateTo { url, wait_until: self.how.wait_until(), dismiss_dialogs };
+        Call::new(self.how.tab.of(Request::new(op::NAVIGATE, &body)), show::navigated)
     }
 }
 
@@ -231,7 +231,7 @@ impl Profiles {
             }
         };
         Ok(match &self.what {
-            None | Some(ProfilesWhat::List) => Call::new(Request::get("/profiles"), show::profiles).quick().global(),
+            None | Some(ProfilesWhat::List) => Call::new(Request::of(op::PROFILES), show::profiles),
             Some(ProfilesWhat::Create { name, color, cdp_url, cdp_port, headless }) => {
                 let body = NewProfile {
                     color: color.clone(),
@@ -240,16 +240,15 @@ impl Profiles {
                     headless: headless.map(Into::into),
                     ..NewProfile::new(name)
                 };
-                Call::new(Request::post("/profiles").object(&body), show::made).global()
+                Call::new(Request::new(op::CREATE_PROFILE, &body), show::made)
             }
             Some(ProfilesWhat::Delete { name }) => {
                 named(name)?;
-                Call::new(Request::delete("/profiles").segment(name), show::deleted_profile).global()
+                Call::new(Request::at(op::DELETE_PROFILE, &[name]), show::deleted_profile)
             }
             Some(ProfilesWhat::Reset { name }) => {
                 named(name)?;
-                let path = Request::post("/profiles").segment(name).segment("reset");
-                Call::new(path, show::reset).global()
+                Call::new(Request::at(op::RESET_PROFILE, &[name]), show::reset)
             }
         })
     }

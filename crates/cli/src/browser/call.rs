@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::super::client::Request;
 use super::super::failure::Failure;
 use super::super::output::Out;
+use super::super::values::signed;
 use cdpilot::page::{Act, ActKind, Input, Locator, Settle};
+use cdpilot_server::api::operations as op;
 use cdpilot_server::config::nearest;
 
 /// Prints an answer as text.
@@ -22,10 +22,6 @@ pub(super) struct Call {
     pub(super) request: Request,
     /// Whether a server is started when none is running.
     pub(super) starts: bool,
-    /// Whether the route takes `timeoutMs`; routes that answer immediately do not.
-    pub(super) timed: bool,
-    /// Whether the route takes `profile`.
-    pub(super) of_profile: bool,
     pub(super) show: Printer,
     /// Printed before the answer: what the command did, where the answer does not say it.
     pub(super) done: Option<String>,
@@ -39,27 +35,7 @@ pub(super) struct Call {
 
 impl Call {
     pub(super) fn new(request: Request, show: Printer) -> Self {
-        Self {
-            request,
-            starts: true,
-            timed: true,
-            of_profile: true,
-            show,
-            done: None,
-            file: None,
-            waits_for: None,
-            keep: None,
-        }
-    }
-
-    /// Marks a route that answers immediately and takes no `timeoutMs`.
-    pub(super) fn quick(self) -> Self {
-        Self { timed: false, ..self }
-    }
-
-    /// Marks a route that takes no `profile`.
-    pub(super) fn global(self) -> Self {
-        Self { of_profile: false, ..self }
+        Self { request, starts: true, show, done: None, file: None, waits_for: None, keep: None }
     }
 
     /// Marks a command that must not start a server.
@@ -78,6 +54,13 @@ pub(super) struct Tab {
     /// Tab: id (t1), label, target id or unique prefix of the target id [default: the current tab]
     #[arg(long, value_name = "TAB")]
     pub(super) target: Option<String>,
+}
+
+impl Tab {
+    /// The request for this tab.
+    pub(super) fn of(&self, request: Request) -> Request {
+        request.tab(self.target.as_deref())
+    }
 }
 
 /// Options that all actions share.
@@ -119,7 +102,7 @@ fn settle(text: &str) -> Result<Settle, String> {
 
 /// The request for an action.
 pub(super) fn request(act: &Act, tab: &Tab) -> Request {
-    Request::post("/act").object(act).field("targetId", tab.target.clone())
+    Request::new(op::ACT, act).tab(tab.target.as_deref())
 }
 
 /// A required element: ref, locator or CSS selector.
@@ -139,7 +122,7 @@ pub(super) struct Selector {
     #[arg(long, value_name = "CSS", conflicts_with = "at")]
     pub(super) selector: Option<String>,
     /// Use match N of the locator, counted from 0; negative: from the end [default: the locator must match one element]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = signed, allow_negative_numbers = true)]
     pub(super) nth: Option<i32>,
     /// Frame to search: frame id, or ref of the iframe [default: the main frame for --selector, all frames for a locator]
     #[arg(long, value_name = "FRAME", value_parser = frame)]
@@ -237,14 +220,6 @@ pub(super) fn frame(text: &str) -> Result<String, String> {
         (false, Some(digits)) => Ok(format!("e{digits}")),
         (false, None) => Ok(text.to_owned()),
     }
-}
-
-/// Parses one of these names of values in the HTTP API.
-pub(super) fn one_of<T>(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
-where
-    T: DeserializeOwned + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(names).try_map(|name| serde_json::from_value(name.into()))
 }
 
 /// Parses JSON; `what` names it in the error.

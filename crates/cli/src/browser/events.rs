@@ -3,13 +3,16 @@
 use std::io::{BufRead, BufReader};
 use std::time::Duration;
 
+use clap::Args;
+
 use super::super::client::{Client, EventLines, NoAnswer, Request, of_answer};
 use super::super::failure::{Exit, Failure};
 use super::super::output::Out;
+use super::super::values::whole;
 use super::show;
 use cdpilot::code::Code;
 use cdpilot::sync::Deadline;
-use clap::Args;
+use cdpilot_server::api::{EventsQuery, operations as op};
 
 /// The types of events.
 const TYPES: [&str; 22] = [
@@ -46,7 +49,7 @@ pub(in super::super) struct Events {
     #[arg(long, value_name = "ID")]
     since: Option<String>,
     /// Exit after N events
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..))]
     count: Option<u64>,
     /// Show only events of this type; repeatable [default: all]
     #[arg(long = "type", value_name = "TYPE", value_parser = TYPES)]
@@ -58,7 +61,8 @@ pub(in super::super) struct Events {
 
 impl Events {
     pub(super) fn request(&self) -> Request {
-        Request::get("/events").query("targetId", self.target.clone()).query("since", self.since.clone())
+        let query = EventsQuery { since: self.since.clone() };
+        Request::new(op::EVENTS, &query).tab(self.target.as_deref())
     }
 
     /// Prints events until --count, the end of the stream or `limit`.

@@ -1,28 +1,21 @@
 //! Commands that find elements and read their properties.
 
-use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use super::super::client::Request;
 use super::super::failure::Failure;
-use super::call::{ActionOptions, Call, Element, Tab, element, frame, locator};
+use super::call::{ActionOptions, Call, Element, Tab, element, locator};
+use super::fields::Fields;
 use super::show;
 use cdpilot::page::{ActKind, ElementProperty, Locator};
-use cdpilot_server::api;
+use cdpilot_server::api::{self, operations as op};
 
 #[derive(Debug, Args)]
 #[command(after_help = LOCATORS)]
 pub(in super::super) struct Find {
-    /// Locator; see below
-    #[arg(value_name = "LOCATOR")]
-    locator: String,
-    /// Search only this frame and its child frames: frame id, or ref of the iframe [default: all frames]
-    #[arg(long, value_name = "FRAME", value_parser = frame)]
-    frame: Option<String>,
-    /// Show at most N matches [default: 50]
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000))]
-    limit: Option<usize>,
+    #[command(flatten)]
+    fields: Fields<api::FindQuery>,
     #[command(flatten)]
     tab: Tab,
 }
@@ -128,11 +121,8 @@ pub(in super::super) struct Focus {
 }
 
 impl Find {
-    pub(super) fn call(&self) -> Call {
-        let Self { locator, frame, limit, tab } = self;
-        let body = api::FindQuery { locator: locator.clone(), frame: frame.clone(), limit: *limit };
-        let request = Request::post("/find").object(&body);
-        Call::new(request.field("targetId", tab.target.clone()), show::found)
+    pub(super) fn call(&self) -> Result<Call, Failure> {
+        Ok(Call::new(self.tab.of(Request::new(op::FIND, &self.fields.request()?)), show::found))
     }
 }
 
@@ -184,7 +174,7 @@ fn read(what: ElementProperty, at: &Element) -> api::GetQuery {
 }
 
 fn got(body: &api::GetQuery, tab: &Tab) -> Call {
-    Call::new(Request::post("/get").object(body).field("targetId", tab.target.clone()), show::got)
+    Call::new(tab.of(Request::new(op::GET, body)), show::got)
 }
 
 /// Whether a text is the beginning of a target id even if it would parse as a ref. Lists show eight hexadecimal digits of it,
@@ -200,7 +190,7 @@ impl Focus {
         match (&self.what, at) {
             (Some(tab), None) => {
                 let body = api::FocusTab { target_id: tab.clone() };
-                Call::new(Request::post("/tabs/focus").object(&body), show::focused)
+                Call::new(Request::new(op::FOCUS_TAB, &body), show::focused)
             }
             (_, at) => {
                 let at = Locator { selector: self.selector.clone(), ..locator(at.as_deref()) };

@@ -170,7 +170,7 @@ impl Fill {
         };
         // Fields in JSON stay as they are: the server's errors name what is wrong in them.
         let request = self.acting.request(ActKind::Fill { fields: Vec::new(), submit: self.submit });
-        Ok(Call::new(request.replace("fields", fields), show::entered))
+        Ok(Call::new(request.common("fields", Some(fields)), show::entered))
     }
 }
 
@@ -199,7 +199,7 @@ impl Batch {
             fields.into_iter().flatten().for_each(|field| refs(field, &["ref"]));
         }
         let kind = ActKind::Batch { actions: Vec::new(), stop_on_error: self.go_on.then_some(false) };
-        Ok(Call::new(request(&Act::new(kind), &self.tab).replace("actions", actions), show::batch))
+        Ok(Call::new(request(&Act::new(kind), &self.tab).common("actions", Some(actions)), show::batch))
     }
 }
 

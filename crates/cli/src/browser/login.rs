@@ -14,7 +14,7 @@ use super::call::{Call, Tab};
 use super::show;
 use cdpilot::code::Code;
 use cdpilot::page::STATE_FORMAT;
-use cdpilot_server::api;
+use cdpilot_server::api::{self, operations as op};
 
 /// Size limit for saved states, bytes.
 const MOST: u64 = 96 << 20;
@@ -73,8 +73,8 @@ impl State {
                                with that version, and save it again without --encrypt";
                     return Err(refused(file, why));
                 }
-                let request = Request::post("/state/load").object(&api::LoadStateBody { state });
-                Ok(Call::new(request.field("targetId", tab.target.clone()), show::state_loaded))
+                let request = Request::new(op::LOAD_STATE, &api::LoadStateBody { state });
+                Ok(Call::new(tab.of(request), show::state_loaded))
             }
         }
     }
@@ -86,8 +86,8 @@ impl Save {
             may_be_overwritten(&self.file)?;
         }
         let origins = (!self.origin.is_empty()).then(|| self.origin.clone());
-        let request = Request::post("/state/save").object(&api::SaveStateBody { origins });
-        let call = Call::new(request.field("targetId", self.tab.target.clone()), show::state_saved);
+        let request = Request::new(op::SAVE_STATE, &api::SaveStateBody { origins });
+        let call = Call::new(self.tab.of(request), show::state_saved);
         Ok(Call { keep: Some(StateFile(self.file.clone())), ..call })
     }
 }

@@ -17,6 +17,7 @@ mod address;
 mod basics;
 mod call;
 mod events;
+mod fields;
 mod find;
 mod forms;
 mod login;
@@ -42,6 +43,7 @@ use super::files;
 use super::output::{Out, WaitReason, one_line};
 use super::settings::Settings;
 use call::Call;
+use cdpilot_server::api::{TimeLimit, operations as op};
 use cdpilot_server::config::Home;
 
 /// How much longer than the server's own limit a command waits for the answer.
@@ -154,11 +156,11 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
     }
     check_frame(command, &call.request)?;
     let millis = settings.millis();
-    let request = if call.of_profile { connector.with_profile(call.request) } else { call.request };
+    let request = connector.with_profile(call.request);
     let mut request = connector.with_session(request);
     let wants_synthetic = request.body.as_ref().is_some_and(|body| body["input"] == "synthetic");
-    if let (true, Some(millis)) = (call.timed, millis) {
-        request = timed(request, millis);
+    if request.operation.time != TimeLimit::Fixed {
+        request = request.common("timeoutMs", millis);
     }
     let patience = millis.map_or(SERVER_LIMIT, Duration::from_millis).min(SERVER_LIMIT) + SLACK;
     let reason =
@@ -219,9 +221,8 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
 
 /// Refuses `--frame` beside a ref, which determines the frame. Scripts and waits take both.
 fn check_frame(command: &Command, request: &Request) -> Result<(), Failure> {
-    let has = |name: &str| request.body.as_ref().is_some_and(|body| body.get(name).is_some());
     let takes_both = matches!(command, Command::Act(action) if action.takes_ref_and_frame());
-    if has("ref") && has("frameId") && !takes_both {
+    if request.has("ref") && request.has("frameId") && !takes_both {
         return Err(Failure::usage(
             "--frame cannot be combined with a ref, which already determines the frame; leave --frame out, or use a \
              selector or locator",
@@ -235,26 +236,18 @@ fn seconds(time: Duration) -> String {
     format!("{} s", time.as_secs_f64())
 }
 
-fn timed(request: Request, millis: u64) -> Request {
-    if request.body.is_some() {
-        request.field("timeoutMs", Some(millis))
-    } else {
-        request.query("timeoutMs", Some(millis))
-    }
-}
-
 fn call(command: &Command, found: &ServerAddress, home: Option<&Home>) -> Result<Call, Failure> {
     Ok(match command {
         Command::Status => basics::status(),
         Command::Start(start) => start.call(),
         Command::Stop => basics::stop(),
         Command::Tabs => basics::tabs(),
-        Command::Open(open) => open.call(),
+        Command::Open(open) => open.call()?,
         Command::Focus(focus) => focus.call(),
-        Command::Back(travel) => travel.call("/back"),
-        Command::Forward(travel) => travel.call("/forward"),
-        Command::Reload(travel) => travel.call("/reload"),
-        Command::Find(find) => find.call(),
+        Command::Back(travel) => travel.call(op::BACK),
+        Command::Forward(travel) => travel.call(op::FORWARD),
+        Command::Reload(travel) => travel.call(op::RELOAD),
+        Command::Find(find) => find.call()?,
         Command::Get(get) => get.call()?,
         Command::Is(is) => is.call(),
         Command::Close(close) => close.call(),
@@ -263,12 +256,12 @@ fn call(command: &Command, found: &ServerAddress, home: Option<&Home>) -> Result
         Command::Snapshot(snapshot) => snapshot.call()?,
         Command::Screenshot(screenshot) => screenshot.call()?,
         Command::Pdf(pdf) => pdf.call(),
-        Command::Text(text) => text.call(),
-        Command::Frames(frames) => frames.call(),
-        Command::Console(console) => console.call(),
-        Command::Errors(errors) => errors.call(),
-        Command::Requests(requests) => requests.call(),
-        Command::Request(request) => request.call(),
+        Command::Text(text) => text.call()?,
+        Command::Frames(frames) => frames.call()?,
+        Command::Console(console) => console.call()?,
+        Command::Errors(errors) => errors.call()?,
+        Command::Requests(requests) => requests.call()?,
+        Command::Request(request) => request.call()?,
         Command::Highlight(highlight) => highlight.call(),
         Command::Act(action) => action.call()?,
         Command::Upload(upload) => upload.call(found, home)?,

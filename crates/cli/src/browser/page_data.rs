@@ -10,11 +10,12 @@ use serde_json::{Map, Value, json as value};
 use super::super::client::Request;
 use super::super::failure::Failure;
 use super::super::output::one_line;
-use super::call::{Call, Tab, frame, json, one_of};
+use super::super::values::{number, one_of};
+use super::call::{Call, Tab, frame, json};
 use super::show;
 use cdpilot::code::Code;
 use cdpilot::page::CookieFormat;
-use cdpilot_server::api;
+use cdpilot_server::api::{self, operations as op};
 
 #[derive(Debug, Args)]
 #[command(
@@ -85,7 +86,7 @@ enum CookiesWhat {
         #[arg(long)]
         path: Option<String>,
         /// Expiry time, Unix seconds [default: end of the browser session]
-        #[arg(long, value_name = "SECONDS")]
+        #[arg(long, value_name = "SECONDS", value_parser = number)]
         expires: Option<f64>,
         /// Hide the cookie from scripts (HttpOnly)
         #[arg(long)]
@@ -181,7 +182,7 @@ pub(in super::super) struct Emulate {
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size)]
     viewport: Option<(u32, u32)>,
     /// Device pixels per CSS pixel, with --viewport, at most 10 [default: 1]
-    #[arg(long, value_name = "FACTOR", requires = "viewport", alias = "device-scale-factor")]
+    #[arg(long, value_name = "FACTOR", value_parser = number, requires = "viewport", alias = "device-scale-factor")]
     scale: Option<f64>,
     /// Use mobile layout, with --viewport
     #[arg(long, requires = "viewport")]
@@ -295,37 +296,36 @@ pub(in super::super) struct Cdp {
 impl Dialog {
     pub(super) fn call(&self) -> Call {
         if self.disarm {
-            let request = Request::delete("/hooks/dialog").query("targetId", self.tab.target.clone());
-            return Call::new(request, show::disarmed).quick();
+            return Call::new(self.tab.of(Request::of(op::DISARM_DIALOG)), show::disarmed);
         }
         let accept = self.accept && !self.dismiss;
         let body = api::AnswerDialog { accept, prompt_text: self.prompt.clone(), dialog_id: self.id.clone() };
-        let request = Request::post("/hooks/dialog").object(&body);
         let show = if self.prompt.is_some() { show::answered_with_text } else { show::answered };
-        Call::new(request.field("targetId", self.tab.target.clone()), show)
+        Call::new(self.tab.of(Request::new(op::ANSWER_DIALOG, &body)), show)
     }
 }
 
 impl Dialogs {
     pub(super) fn call(&self) -> Call {
-        Call::new(Request::get("/dialogs").query("targetId", self.target.clone()), show::dialogs).quick()
+        Call::new(Request::of(op::DIALOGS).tab(self.target.as_deref()), show::dialogs)
     }
 }
 
 impl Cookies {
     pub(super) fn call(&self) -> Result<Call, Failure> {
         Ok(match &self.what {
-            None => Call::new(Request::get("/cookies"), show::cookies),
+            None => Call::new(Request::of(op::COOKIES), show::cookies),
             Some(CookiesWhat::List { address }) => {
-                Call::new(Request::get("/cookies").query("url", address.clone()), show::cookies)
+                let query = api::CookiesQuery { url: address.clone() };
+                Call::new(Request::new(op::COOKIES, &query), show::cookies)
             }
             Some(CookiesWhat::Import { file, format, address }) => {
                 let body = api::ImportCookies { text: import_text(file)?, format: *format, url: address.clone() };
-                Call::new(Request::post("/cookies/import").object(&body), show::imported)
+                Call::new(Request::new(op::IMPORT_COOKIES, &body), show::imported)
             }
             Some(CookiesWhat::Clear { name, domain }) => {
-                let request = Request::delete("/cookies").query("name", name.clone());
-                Call::new(request.query("domain", domain.clone()), show::deleted_cookies)
+                let query = api::DeleteCookies { name: name.clone(), domain: domain.clone() };
+                Call::new(Request::new(op::DELETE_COOKIES, &query), show::deleted_cookies)
             }
             Some(CookiesWhat::Set { several: Some(text), .. }) => match json(text, "--cookies")? {
                 cookies @ Value::Array(_) => set(cookies),
@@ -384,7 +384,8 @@ fn import_text(file: &Path) -> Result<String, Failure> {
 }
 
 fn set(cookies: Value) -> Call {
-    Call::new(Request::post("/cookies").field("cookies", Some(cookies)), show::added)
+    // As they are: the server's errors name what is wrong in them.
+    Call::new(Request::of(op::ADD_COOKIES).and(&value!({ "cookies": cookies })), show::added)
 }
 
 fn capital(text: &str) -> String {
@@ -397,31 +398,28 @@ fn capital(text: &str) -> String {
 
 impl Storage {
     pub(super) fn call(&self) -> Result<Call, Failure> {
-        let path = match self.area {
-            Area::Local => "/storage/local",
-            Area::Session => "/storage/session",
+        let (get, set, delete) = match self.area {
+            Area::Local => (op::LOCAL_STORAGE, op::SET_LOCAL_STORAGE, op::DELETE_LOCAL_STORAGE),
+            Area::Session => (op::SESSION_STORAGE, op::SET_SESSION_STORAGE, op::DELETE_SESSION_STORAGE),
         };
-        let (tab, request) = (
-            self.target.clone(),
-            match &self.what {
-                None => Request::get(path),
-                Some(StorageWhat::Get { key }) => Request::get(path).query("key", key.clone()),
-                Some(StorageWhat::Clear { key }) => Request::delete(path).query("key", key.clone()),
-                Some(StorageWhat::Set { key, value, items }) => {
-                    let items = match (items, key, value) {
-                        (Some(items), ..) => json(items, "--items")?,
-                        (None, Some(key), Some(value)) => value!({ key: value }),
-                        _ => Value::Null,
-                    };
-                    if !items.is_object() {
-                        return Err(Failure::usage("--items must be a JSON object, for example {\"key\": \"value\"}"));
-                    }
-                    Request::post(path).field("items", Some(items)).field("targetId", self.target.clone())
+        let query = |key: &Option<String>| api::StorageQuery { key: key.clone() };
+        let request = match &self.what {
+            None => Request::of(get),
+            Some(StorageWhat::Get { key }) => Request::new(get, &query(key)),
+            Some(StorageWhat::Clear { key }) => Request::new(delete, &query(key)),
+            Some(StorageWhat::Set { key, value, items }) => {
+                let items = match (items, key, value) {
+                    (Some(items), ..) => json(items, "--items")?,
+                    (None, Some(key), Some(value)) => value!({ key: value }),
+                    _ => Value::Null,
+                };
+                if !items.is_object() {
+                    return Err(Failure::usage("--items must be a JSON object, for example {\"key\": \"value\"}"));
                 }
-            },
-        );
-        let request = if request.body.is_some() { request } else { request.query("targetId", tab) };
-        let call = Call::new(request, show::items);
+                Request::of(set).and(&value!({ "items": items }))
+            }
+        };
+        let call = Call::new(request.tab(self.target.as_deref()), show::items);
         Ok(match &self.what {
             Some(StorageWhat::Get { key: Some(_) }) => Call { show: show::item, ..call },
             // The answer lists what remains, whether or not there was such an item.
@@ -441,10 +439,10 @@ impl Emulate {
                 "nothing to emulate; give at least one setting, such as --device, --viewport or --locale, or --reset";
             return Err(Failure::usage(problem));
         }
-        let mut request = Request::post("/emulate").field("targetId", self.tab.target.clone());
+        let mut request = self.tab.of(Request::of(op::EMULATE));
         for field in RESETS.into_iter().filter(|field| *field != "all") {
             let reset = self.reset.iter().any(|name| name == field || name == "all");
-            request = request.field(field, reset.then_some(Value::Null));
+            request = request.common(field, reset.then_some(Value::Null));
         }
         let viewport = self.viewport.map(|(width, height)| {
             let mut viewport = value!({ "width": width, "height": height });
@@ -466,12 +464,11 @@ impl Emulate {
             self.header.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
         let secret = self.credentials.as_ref().map(|Secret(user, word)| value!({ "username": user, "password": word }));
         let some = |map: Map<String, Value>| (!map.is_empty()).then_some(map);
-        let request = request.field("viewport", viewport).field("device", self.device.clone());
-        let request = request.field("geolocation", self.geo.clone()).field("timezone", self.timezone.clone());
-        let request = request.field("locale", self.locale.clone()).field("media", some(media));
-        let request = request.field("cpu", self.cpu).field("network", self.network.clone());
-        let request = request.field("offline", self.offline).field("headers", some(headers));
-        let request = request.field("userAgent", self.user_agent.clone()).field("credentials", secret);
+        let request = request.and(&value!({
+            "viewport": viewport, "device": self.device, "geolocation": self.geo, "timezone": self.timezone,
+            "locale": self.locale, "media": some(media), "cpu": self.cpu, "network": self.network, "offline": self.offline,
+            "headers": some(headers), "userAgent": self.user_agent, "credentials": secret,
+        }));
         Ok(Call { done: Some(summary), ..Call::new(request, show::emulated) })
     }
 }
@@ -512,8 +509,8 @@ impl Emulate {
 
 impl Download {
     pub(super) fn call(&self) -> Call {
-        let request = Request::post("/wait/download").object(&api::WaitDownload { path: self.name.clone() });
-        let call = Call::new(request.field("targetId", self.tab.target.clone()), show::download).file(self.out.clone());
+        let request = Request::new(op::WAIT_DOWNLOAD, &api::WaitDownload { path: self.name.clone() });
+        let call = Call::new(self.tab.of(request), show::download).file(self.out.clone());
         Call { waits_for: Some("waiting for a download to finish"), ..call }
     }
 }
@@ -530,8 +527,7 @@ impl Cdp {
             }
         };
         let body = api::RawCommand { method: self.method.clone(), params, frame_id: self.frame.clone() };
-        let request = Request::post("/cdp").object(&body);
-        Ok(Call::new(request.field("targetId", self.tab.target.clone()), show::result))
+        Ok(Call::new(self.tab.of(Request::new(op::RAW_COMMAND, &body)), show::result))
     }
 }
 

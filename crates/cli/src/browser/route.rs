@@ -9,11 +9,12 @@ use clap::{ArgGroup, Args, Subcommand};
 
 use super::super::client::Request;
 use super::super::failure::Failure;
-use super::call::{Call, one_of};
+use super::super::values::{one_of, whole};
+use super::call::Call;
 use super::{show, upload};
 use cdpilot::code::Code;
 use cdpilot::supervisor::AbortReason;
-use cdpilot_server::api;
+use cdpilot_server::api::{self, operations as op};
 use cdpilot_server::config::Home;
 use cdpilot_server::control::media_type;
 
@@ -89,7 +90,7 @@ struct Add {
     #[arg(long, value_name = "FILE", alias = "fulfill")]
     fulfil: Option<PathBuf>,
     /// Status of the answer; without --fulfil the body is empty [default: 200]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(200..=599))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(200..=599))]
     status: Option<u16>,
     /// Header of the answer, for example X-Name=value; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = header)]
@@ -101,7 +102,7 @@ struct Add {
     #[arg(long, value_name = "NAME=VALUE", value_parser = header, conflicts_with_all = ["fulfil", "status", "header"])]
     request_header: Vec<(String, String)>,
     /// Delay the request by this many milliseconds, at most 120000
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=120_000))]
+    #[arg(long, value_name = "MS", value_parser = whole::<u64>(1..=120_000))]
     delay: Option<u64>,
     /// Match only requests with this method, for example POST [default: all]
     #[arg(long, value_name = "METHOD")]
@@ -110,7 +111,7 @@ struct Add {
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
     /// Remove the route after this many requests
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..))]
     times: Option<u32>,
     /// Match only requests of this tab: id (t1), label, target id or unique prefix of the target id [default: all tabs]
     #[arg(long, value_name = "TAB")]
@@ -121,9 +122,9 @@ impl Route {
     pub(super) fn call(&self, home: Option<&Home>) -> Result<Call, Failure> {
         Ok(match &self.what {
             What::Add(add) => Call::new(add.request(home)?, show::route_added),
-            What::List => Call::new(Request::get("/routes"), show::routes),
-            What::Remove { id } => Call::new(Request::delete("/routes").segment(id), show::deleted_routes),
-            What::Clear => Call::new(Request::delete("/routes"), show::deleted_routes),
+            What::List => Call::new(Request::of(op::ROUTES), show::routes),
+            What::Remove { id } => Call::new(Request::at(op::DELETE_ROUTE, &[id]), show::deleted_routes),
+            What::Clear => Call::new(Request::of(op::DELETE_ROUTES), show::deleted_routes),
         })
     }
 }
@@ -134,7 +135,7 @@ impl Add {
             let problem = "--header sets a header of the answer, but the route does not answer; add --fulfil or --status, or use --request-header";
             return Err(Failure::usage(problem));
         }
-        Ok(Request::post("/routes").object(&api::AddRoute {
+        let route = api::AddRoute {
             pattern: self.pattern.clone(),
             target_id: self.target.clone(),
             abort: self.abort.map(api::Abort::Reason),
@@ -146,7 +147,8 @@ impl Add {
             method: self.method.clone(),
             resource_type: self.kind.clone(),
             times: self.times,
-        }))
+        };
+        Ok(Request::new(op::ADD_ROUTE, &route))
     }
 
     /// Reads the file; its content is sent, so that the server may be on another machine.

@@ -7,7 +7,7 @@ use super::super::client::Request;
 use super::super::output::Out;
 use super::call::Call;
 use super::show::{list, note, table, word};
-use cdpilot_server::api;
+use cdpilot_server::api::{self, operations as op};
 
 #[derive(Debug, Args)]
 pub(in super::super) struct Sessions {
@@ -37,14 +37,12 @@ enum What {
 impl Sessions {
     pub(super) fn call(&self) -> Call {
         match &self.what {
-            None | Some(What::List) => Call::new(Request::get("/sessions"), listed).quick().global().never_starts(),
+            None | Some(What::List) => Call::new(Request::of(op::SESSIONS), listed).never_starts(),
             Some(What::Create { name, isolated }) => {
                 let body = api::NewSession { name: name.clone(), isolated: *isolated };
-                Call::new(Request::post("/sessions").object(&body), created).quick().global()
+                Call::new(Request::new(op::CREATE_SESSION, &body), created)
             }
-            Some(What::End { name }) => {
-                Call::new(Request::delete("/sessions").segment(name), ended).global().never_starts()
-            }
+            Some(What::End { name }) => Call::new(Request::at(op::END_SESSION, &[name]), ended).never_starts(),
         }
     }
 }

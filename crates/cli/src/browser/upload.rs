@@ -14,7 +14,7 @@ use super::call::{Call, Tab, element, locator};
 use super::show;
 use cdpilot::code::Code;
 use cdpilot::page::Locator;
-use cdpilot_server::api;
+use cdpilot_server::api::{self, operations as op};
 use cdpilot_server::config::Home;
 
 /// How long copies are kept: a page may read the file late.
@@ -44,9 +44,8 @@ impl Upload {
         let checked: Vec<PathBuf> = self.files.iter().map(|file| allowed(file, home)).collect::<Result<_, _>>()?;
         let copies: Vec<String> = checked.iter().map(|file| copy(file, home)).collect::<Result<_, _>>()?;
         let Locator { reference, locator, .. } = locator(self.at.as_deref());
-        let request =
-            Request::post("/hooks/file-chooser").object(&api::ArmChooser { paths: copies, reference, locator });
-        Ok(Call::new(request.field("targetId", self.tab.target.clone()), show::uploaded))
+        let request = Request::new(op::ARM_CHOOSER, &api::ArmChooser { paths: copies, reference, locator });
+        Ok(Call::new(self.tab.of(request), show::uploaded))
     }
 }
 

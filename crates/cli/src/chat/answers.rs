@@ -6,6 +6,7 @@ use super::super::client::Request;
 use super::super::failure::Failure;
 use super::super::output::{clean, one_line};
 use super::watch::Followed;
+use cdpilot_server::api::{AnswerQuestion, operations as op};
 
 /// How an approval is answered.
 const DECISIONS: [(&str, &str); 4] = [
@@ -106,7 +107,7 @@ impl Asked {
     pub(super) fn answer(&self, followed: &Followed, typed: &str) -> Result<Request, Failure> {
         let typed = typed.trim();
         let Some(approval) = &self.approval else {
-            return Ok(followed.post("answer").field("text", Some(self.chosen(typed))));
+            return Ok(answer(followed, &AnswerQuestion { text: Some(self.chosen(typed)), ..Default::default() }));
         };
         let (first, note) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
         let first = first.trim_end_matches([',', '.', ':']).to_lowercase();
@@ -123,8 +124,13 @@ impl Asked {
             ))
         })?;
         let note = Some(note.trim()).filter(|note| !note.is_empty());
-        let request = followed.post("answer").field("approval_id", Some(approval.id.as_str()));
-        Ok(request.field("decision", Some(decision)).field("note", note))
+        let answered = AnswerQuestion {
+            approval_id: Some(approval.id.clone()),
+            decision: serde_json::from_value(decision.into()).ok(),
+            note: note.map(str::to_owned),
+            ..Default::default()
+        };
+        Ok(answer(followed, &answered))
     }
 
     /// The choice with the number that was typed, or the text.
@@ -133,6 +139,10 @@ impl Asked {
         let choice = number.and_then(|at| self.choices.get(at)).cloned();
         choice.unwrap_or_else(|| typed.to_owned())
     }
+}
+
+fn answer(followed: &Followed, answer: &AnswerQuestion) -> Request {
+    followed.request(op::ANSWER_QUESTION).and(answer)
 }
 
 #[cfg(test)]

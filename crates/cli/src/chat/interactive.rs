@@ -18,6 +18,7 @@ use super::watch::{Followed, Interrupts, Pausing, Stop};
 use super::{is_terminal, message};
 use cdpilot::browser::redact;
 use cdpilot::code::Code;
+use cdpilot_server::api::{RegisterBrowser, operations as op};
 use cdpilot_server::config::Config;
 use cdpilot_server::tools::toolsets::Toolsets;
 
@@ -182,7 +183,7 @@ impl<'a> Chat<'a> {
             return self.suggest();
         };
         let pausing = self.interrupts.pause_run();
-        let resumed = self.link.ask(&current.post("resume"));
+        let resumed = self.link.ask(&current.request(op::RESUME));
         self.is_unfinished = false;
         self.is_paused = self.is_paused && resumed.is_err();
         let watched = resumed.and_then(|_| {
@@ -195,7 +196,7 @@ impl<'a> Chat<'a> {
 
     /// Lists conversations that can be continued.
     fn suggest(&self) -> Result<(), Failure> {
-        let listed = self.link.ask(&Request::get("/agent/conversations"))?;
+        let listed = self.link.ask(&Request::of(op::CONVERSATIONS))?;
         let all = listed["conversations"].as_array().cloned().unwrap_or_default();
         if all.is_empty() {
             return self.print("There are no conversations yet.");
@@ -210,7 +211,7 @@ impl<'a> Chat<'a> {
 
     /// Continues another conversation.
     fn switch(&mut self, id: &str) -> Result<(), Failure> {
-        let shown = self.link.ask(&Request::get("/agent/conversations").segment(id))?;
+        let shown = self.link.ask(&Request::at(op::CONVERSATION, &[id]))?;
         let conversation = &shown["conversation"];
         let mut current = Followed::of(id);
         current.last = conversation["last_event"].as_u64().unwrap_or_default();
@@ -241,7 +242,7 @@ impl<'a> Chat<'a> {
     }
 
     fn stop(&mut self) -> Result<(), Failure> {
-        self.link.ask(&self.current()?.post("stop"))?;
+        self.link.ask(&self.current()?.request(op::STOP_RUN))?;
         (self.asked, self.is_paused) = (None, false);
         self.print("Stopped.")
     }
@@ -255,7 +256,7 @@ impl<'a> Chat<'a> {
     }
 
     fn model(&mut self, name: Option<String>) -> Result<(), Failure> {
-        let settings = self.link.ask(&Request::get("/api/config"))?;
+        let settings = self.link.ask(&Request::of(op::SETTINGS))?;
         let models = settings["llm_configs"].as_array().cloned().unwrap_or_default();
         let alias = |model: &Value| one_line(model["alias"].as_str().unwrap_or_default());
         let Some(name) = name else {
@@ -321,12 +322,13 @@ impl<'a> Chat<'a> {
     }
 
     fn connect(&mut self, url: &str) -> Result<(), Failure> {
-        let register = Request::post("/browsers/register").field("endpoint", Some(url));
+        let register = RegisterBrowser { endpoint: Some(url.to_owned()), ..Default::default() };
         // The server runs, even if that browser does not.
-        let registered = self.link.ask(&register).map_err(|failure| match failure.kind() {
-            Some(Code::BrowserNotRunning) => failure.with(Exit::Failed),
-            _ => failure,
-        })?;
+        let registered =
+            self.link.ask(&Request::new(op::REGISTER_BROWSER, &register)).map_err(|failure| match failure.kind() {
+                Some(Code::BrowserNotRunning) => failure.with(Exit::Failed),
+                _ => failure,
+            })?;
         let id = registered["browser_id"].as_str().unwrap_or_default().to_owned();
         let shown = redact(url);
         let what = format!("The browser is the one at {}", clean(&shown));
@@ -339,7 +341,7 @@ impl<'a> Chat<'a> {
             return Err(Failure::usage("no browser is connected; the server's own one is used"));
         };
         // It may have expired.
-        let _ = self.link.ask(&Request::delete("/browsers").segment(&id));
+        let _ = self.link.ask(&Request::at(op::DELETE_BROWSER_ID, &[&id]));
         self.applies("The browser is the server's own one")
     }
 

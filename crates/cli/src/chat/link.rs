@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, bounded};
 use serde_json::Value;
+use serde_json::json;
 
 use super::super::args::Global;
 use super::super::client::{EventLines, NoAnswer, Request, of_answer};
@@ -14,6 +15,7 @@ use super::super::output::Out;
 use super::super::settings::Settings;
 use cdpilot::code::Code;
 use cdpilot::sync::spawn;
+use cdpilot_server::api::{McpQuery, operations as op};
 use cdpilot_server::config::Home;
 
 /// Time limit of a request that is answered at once.
@@ -65,10 +67,14 @@ impl<'a> Link<'a> {
         }
     }
 
-    /// Sends a request to the MCP route, which answers in JSON-RPC.
-    pub(in super::super) fn mcp(&self, request: &Request) -> Result<Value, Failure> {
+    /// Lists the tools of a toolset; the answer is JSON-RPC.
+    pub(in super::super) fn tools_of(&self, toolset: &str) -> Result<Value, Failure> {
+        let query = McpQuery { toolsets: Some(toolset.to_owned()), platform: None };
+        let request = Request::new(op::MCP, &query)
+            .header("accept", "application/json")
+            .message(json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {} }));
         let found = self.connector.find()?;
-        let answer = reach(&self.connector, found, true, |client| client.call(request, self.patience))?;
+        let answer = reach(&self.connector, found, true, |client| client.call(&request, self.patience))?;
         Ok(answer.value)
     }
 
@@ -120,6 +126,14 @@ impl<'a> Link<'a> {
         std::mem::forget(thread);
         Ok(items)
     }
+}
+
+/// Conversation and number of an image, from its address in an event.
+pub(in super::super) fn image(path: &str) -> Option<[&str; 2]> {
+    let mut parts = path.strip_prefix("/agent/conversations/")?.split('/');
+    let (id, number) = (parts.next()?, parts.nth(1)?);
+    let is_plain = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    (is_plain(id) && is_plain(number)).then_some([id, number])
 }
 
 fn no_stream() -> Failure {

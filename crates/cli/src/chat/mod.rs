@@ -27,12 +27,16 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::Global;
+use super::client::Request;
 use super::failure::{Exit, Failure};
 use super::output::{Out, clean, one_line};
 use super::settings::Settings;
+use super::values::one_of;
 use answers::Asked;
 use cdpilot::code::Code;
 use cdpilot::sync::Deadline;
+use cdpilot_server::api::{SendMessage, operations as op};
+use cdpilot_server::config::Guard;
 use input::Input;
 use interactive::Chat;
 use link::Link;
@@ -62,8 +66,8 @@ pub(super) struct ChatArgs {
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
     /// Which actions need approval [default: agent.guard in config.yaml, else irreversible]
-    #[arg(long, value_name = "WHICH", value_parser = ["off", "irreversible", "all"])]
-    guard: Option<String>,
+    #[arg(long, value_name = "WHICH", value_parser = one_of::<Guard>(["off", "irreversible", "all"]))]
+    guard: Option<Guard>,
     /// Use the logins of the profile [default: none; a conversation has its own cookies]
     #[arg(long)]
     share_login: bool,
@@ -106,7 +110,7 @@ pub(super) fn run(args: &ChatArgs, global: &Global, settings: &Settings, out: &O
         let limits = format!("note: the browser may reach only {}; --host '*' lifts this", hosts.join(", "));
         out.aside(&clean(&limits));
     }
-    let next = next.limited(args.secret.clone(), hosts, args.guard.clone());
+    let next = next.limited(args.secret.clone(), hosts, args.guard);
     match text {
         Some(text) if text.trim().is_empty() => Err(Failure::usage("TEXT is empty; give a task")),
         Some(text) => OneShot { args, link: &link, interrupts: &interrupts, out }.run(&text, next, settings),
@@ -152,9 +156,8 @@ fn from_stdin() -> Result<String, Failure> {
 }
 
 /// The next request of a conversation for a text: the answer to its open question, or a message.
-fn message(link: &Link<'_>, followed: &mut Followed, text: &str) -> Result<super::client::Request, Failure> {
-    let shown = super::client::Request::get("/agent/conversations").segment(&followed.id);
-    let shown = link.ask(&shown)?;
+fn message(link: &Link<'_>, followed: &mut Followed, text: &str) -> Result<Request, Failure> {
+    let shown = link.ask(&Request::at(op::CONVERSATION, &[&followed.id]))?;
     let conversation = &shown["conversation"];
     followed.last = conversation["last_event"].as_u64().unwrap_or_default();
     if conversation["status"] == "waiting" {
@@ -164,9 +167,9 @@ fn message(link: &Link<'_>, followed: &mut Followed, text: &str) -> Result<super
     }
     if conversation["paused"] == true {
         // Another instruction replaces what it was doing.
-        link.ask(&followed.post("stop"))?;
+        link.ask(&followed.request(op::STOP_RUN))?;
     }
-    Ok(followed.post("messages").field("text", Some(text)))
+    Ok(followed.request(op::SEND_MESSAGE).and(&SendMessage { text: text.to_owned(), browser_id: None }))
 }
 
 /// A task without further input, except answers at a terminal.
@@ -198,7 +201,7 @@ impl OneShot<'_> {
                     let can_ask = Input::is_terminal();
                     out.warning(&format!("paused; `{again}` continues it later"));
                     if can_ask && Input::ask("Enter continues, Ctrl-C leaves")?.is_some() {
-                        link.ask(&followed.post("resume"))?;
+                        link.ask(&followed.request(op::RESUME))?;
                         request = followed.rest();
                         continue;
                     }
@@ -221,7 +224,7 @@ impl OneShot<'_> {
                 Stop::Stopped => Failure::new(Code::Cancelled, "the run was stopped"),
                 Stop::Failed { problem, code } => Failure::of_text(code, format!("{problem} (conversation {id})")),
                 Stop::TimedOut => {
-                    link.ask(&followed.post("stop"))?;
+                    link.ask(&followed.request(op::STOP_RUN))?;
                     Failure::new(
                         Code::Timeout,
                         format!(

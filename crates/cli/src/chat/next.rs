@@ -6,6 +6,8 @@ use super::super::client::Request;
 use super::super::failure::{Exit, Failure};
 use super::link::Link;
 use cdpilot::code::Code;
+use cdpilot_server::api::{CreateConversation, RegisterBrowser, operations as op};
+use cdpilot_server::config::Guard;
 
 /// Toolsets for a model that sees.
 const SEEING: [&str; 3] = ["visual", "todo", "clarify"];
@@ -24,7 +26,7 @@ pub(in super::super) struct Next {
     /// Patterns of the hosts that its browser may reach; empty: all.
     hosts: Vec<String>,
     /// Which actions need approval.
-    guard: Option<String>,
+    guard: Option<Guard>,
     /// Profile of the browser, when one was chosen.
     profile: Option<String>,
     /// The browser that was connected: its id and its address without secrets.
@@ -51,7 +53,7 @@ impl Next {
     }
 
     /// The same with the names of secrets that it may type, the hosts that its browser may reach, and which actions need approval.
-    pub(super) fn limited(self, secrets: Vec<String>, hosts: Vec<String>, guard: Option<String>) -> Self {
+    pub(super) fn limited(self, secrets: Vec<String>, hosts: Vec<String>, guard: Option<Guard>) -> Self {
         Self { secrets, hosts, guard, ..self }
     }
 
@@ -60,7 +62,7 @@ impl Next {
         if !self.toolsets.is_empty() {
             return Ok(self.toolsets.clone());
         }
-        let settings = link.ask(&Request::get("/api/config"))?;
+        let settings = link.ask(&Request::of(op::SETTINGS))?;
         let chosen = self.model.as_deref().or_else(|| settings["agent"]["model"].as_str()).unwrap_or("default");
         let is_chosen = |model: &&Value| match chosen {
             "default" => model["is_default"] == true,
@@ -77,24 +79,29 @@ impl Next {
         let browser = match (&self.browser, &self.profile) {
             (Some((id, _)), _) => Some(id.clone()),
             (None, Some(profile)) => {
-                let registered =
-                    link.ask(&Request::post("/browsers/register").field("profile", Some(profile.as_str())))?;
+                let register = RegisterBrowser { profile: Some(profile.clone()), ..Default::default() };
+                let registered = link.ask(&Request::new(op::REGISTER_BROWSER, &register))?;
                 registered["browser_id"].as_str().map(str::to_owned)
             }
             (None, None) => None,
         };
-        let request = Request::post("/agent/conversations")
-            .field("model", self.model.clone())
-            .field("toolsets", Some(toolsets))
-            .field("share_login", self.share_login.then_some(true))
-            .field("secrets", (!self.secrets.is_empty()).then(|| self.secrets.clone()))
-            .field("hosts", (!self.hosts.is_empty()).then(|| self.hosts.clone()))
-            .field("guard", self.guard.clone())
-            .field("browser_id", browser);
-        let created = link.ask(&request).map_err(|failure| match failure.kind() {
-            Some(Code::UnknownToolset) => failure.with(Exit::Usage),
-            _ => failure,
-        })?;
+        let conversation = CreateConversation {
+            model: self.model.clone(),
+            browser_id: browser,
+            toolsets,
+            share_login: self.share_login,
+            guard: self.guard,
+            hosts: (!self.hosts.is_empty()).then(|| self.hosts.clone()),
+            secrets: self.secrets.clone(),
+            ..Default::default()
+        };
+        let created =
+            link.ask(&Request::new(op::CREATE_CONVERSATION, &conversation)).map_err(|failure| {
+                match failure.kind() {
+                    Some(Code::UnknownToolset) => failure.with(Exit::Usage),
+                    _ => failure,
+                }
+            })?;
         Ok(created["conversation_id"].as_str().unwrap_or_default().to_owned())
     }
 }

@@ -6,6 +6,8 @@ use super::super::client::Request;
 use super::super::files::{self, Readers};
 use super::super::output::{Out, clean, one_line};
 use super::link::Link;
+use super::link::image;
+use cdpilot_server::api::operations as op;
 
 /// Maximum length of a line about a call, in characters.
 const LINE: usize = 160;
@@ -132,14 +134,9 @@ impl<'a> Show<'a> {
 
     fn save(&self, path: &str) -> Result<Option<String>, String> {
         let Some(home) = self.link.home() else { return Ok(None) };
-        let mut parts = path.trim_start_matches("/agent/conversations/").split('/');
-        let (Some(id), Some(number)) = (parts.next(), parts.nth(1)) else { return Ok(None) };
-        let is_plain = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-        if !is_plain(id) || !is_plain(number) {
-            return Ok(None);
-        }
-        let request = Request::get("/agent/conversations").segment(id).segment("images").segment(number);
-        let (kind, bytes) = self.link.bytes(&request).map_err(|failure| failure.error)?;
+        let Some([id, number]) = image(path) else { return Ok(None) };
+        let (kind, bytes) =
+            self.link.bytes(&Request::at(op::CONVERSATION_IMAGE, &[id, number])).map_err(|failure| failure.error)?;
         let ending = if kind == "image/jpeg" { "jpg" } else { "png" };
         let short: String = id.chars().take(8).collect();
         let file = home.media().join(format!("chat-{short}-{number}.{ending}"));

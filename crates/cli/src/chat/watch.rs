@@ -18,6 +18,7 @@ use super::link::{Item, Link};
 use super::show::Show;
 use cdpilot::code::Code;
 use cdpilot::sync::{Deadline, pause};
+use cdpilot_server::api::{AnswerDialog, Operation, operations as op};
 
 /// How often Ctrl-C is looked for.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -110,14 +111,14 @@ impl Followed {
         Self { id: id.to_owned(), ..Self::default() }
     }
 
-    /// A request below the conversation.
-    pub(super) fn post(&self, what: &str) -> Request {
-        Request::post("/agent/conversations").segment(&self.id).segment(what)
+    /// A request for the conversation.
+    pub(super) fn request<I, A>(&self, operation: Operation<I, A>) -> Request {
+        Request::at(operation, &[&self.id])
     }
 
     /// The rest of the stream.
     pub(super) fn rest(&self) -> Request {
-        let stream = Request::get("/agent/conversations").segment(&self.id).segment("stream");
+        let stream = self.request(op::CONVERSATION_STREAM);
         if self.last == 0 { stream } else { stream.header("last-event-id", self.last) }
     }
 
@@ -145,7 +146,7 @@ impl Followed {
         loop {
             if pausing.came() {
                 // A run that has ended meanwhile cannot be paused; its last events follow.
-                match link.ask(&self.post("pause")) {
+                match link.ask(&self.request(op::PAUSE)) {
                     Ok(_) => return Ok(Stop::Paused),
                     Err(failure) if failure.kind() == Some(Code::Conflict) => {
                         pausing.forget();
@@ -180,7 +181,7 @@ impl Followed {
         let done = match typed {
             Typed::Empty => return,
             Typed::Dialog { accept, text } => self.answer_dialog(link, *accept, text.clone()),
-            Typed::Stop => link.ask(&self.post("stop")).map(|_| ()),
+            Typed::Stop => link.ask(&self.request(op::STOP_RUN)).map(|_| ()),
             _ => {
                 show.note("The run goes on; /dialog and /stop work meanwhile, Ctrl-C pauses it.");
                 return;
@@ -197,12 +198,8 @@ impl Followed {
     pub(super) fn answer_dialog(&mut self, link: &Link<'_>, accept: bool, text: Option<String>) -> Result<(), Failure> {
         let none = "no dialog is open in the pages of this conversation";
         let (target, dialog) = self.dialog.clone().ok_or_else(|| Failure::new(Code::NoDialog, none))?;
-        let request = Request::post("/hooks/dialog")
-            .field("targetId", Some(target))
-            .field("dialogId", Some(dialog))
-            .field("accept", Some(accept))
-            .field("promptText", text);
-        link.ask(&request)?;
+        let answer = AnswerDialog { accept, prompt_text: text, dialog_id: Some(dialog) };
+        link.ask(&Request::new(op::ANSWER_DIALOG, &answer).tab(Some(&target)))?;
         self.dialog = None;
         Ok(())
     }

@@ -183,7 +183,8 @@ impl Client {
         patience: Option<Duration>,
         events: bool,
     ) -> Result<http::Response<Body>, NoAnswer> {
-        let mut asked = http::Request::builder().method(request.method.name()).uri(request.address(&self.base));
+        let mut asked =
+            http::Request::builder().method(request.operation.method.name()).uri(request.address(&self.base));
         asked = asked.header(CLIENT_HEADER, Vocabulary::CLI);
         if let Some(token) = &self.token {
             asked = asked.header("authorization", format!("Bearer {}", token.reveal()));
@@ -213,7 +214,7 @@ impl Client {
         };
         asked.map_err(|problem| match self.no_answer(&problem, limit) {
             // A request that changes nothing is safe to retry with the next server.
-            NoAnswer::Failed(failure) if request.method == Method::Get && has_gone(&problem) => {
+            NoAnswer::Failed(failure) if request.operation.method == Method::Get && has_gone(&problem) => {
                 NoAnswer::Refused(failure.error)
             }
             none => none,

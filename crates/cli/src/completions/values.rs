@@ -13,6 +13,7 @@ use super::super::client::{self, Client, Request, Source};
 use super::super::settings::env;
 use cdpilot::page::device_names;
 use cdpilot::sync::Deadline;
+use cdpilot_server::api::operations as op;
 use cdpilot_server::config::Home;
 
 /// Time limit for all requests together, unless [`PATIENCE_MS`] is set.
@@ -77,7 +78,7 @@ impl Values {
     }
 
     fn tabs(&self) -> Vec<(String, String)> {
-        let answer = self.ask(self.of_profile(Request::get("/tabs")));
+        let answer = self.ask(Request::of(op::TABS));
         let mut all = Vec::new();
         for tab in list(&answer, "tabs") {
             let title =
@@ -90,7 +91,7 @@ impl Values {
     }
 
     fn refs(&self) -> Vec<(String, String)> {
-        let answer = self.ask(self.of_profile(Request::get("/refs")).query("targetId", self.target.clone()));
+        let answer = self.ask(Request::of(op::REFS).tab(self.target.as_deref()));
         let refs = answer["refs"].as_object().into_iter().flatten();
         let number = |reference: &str| reference.strip_prefix('e').and_then(|digits| digits.parse::<u32>().ok());
         let text = |info: &Value, name: &str| info[name].as_str().unwrap_or_default().to_owned();
@@ -104,7 +105,7 @@ impl Values {
     }
 
     fn profiles(&self) -> Vec<(String, String)> {
-        let answer = self.ask(Request::get("/profiles"));
+        let answer = self.ask(Request::of(op::PROFILES));
         let profile = |profile: &Value| {
             let state = if profile["running"] == true { "running" } else { "" };
             Some((profile["name"].as_str()?.to_owned(), state.to_owned()))
@@ -112,12 +113,9 @@ impl Values {
         list(&answer, "profiles").iter().filter_map(profile).collect()
     }
 
-    fn of_profile(&self, request: Request) -> Request {
-        request.query("profile", self.profile.clone())
-    }
-
     /// The answer of a running server; `null` without one, or after the time limit.
     fn ask(&self, request: Request) -> Value {
+        let request = request.profile(self.profile.as_deref());
         let ask = || {
             let home = Home::find().ok();
             let found = client::find(self.url.as_deref(), home.as_ref()).ok()?;

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::builder::PossibleValue;
 use clap::{Args, Subcommand};
 
+use super::super::values::{one_of, port, whole};
 use super::plan::MAX_REPEAT;
+use cdpilot_server::config::Guard;
 
 /// Port of `eval serve`.
 pub(super) const PORT: u16 = 16605;
@@ -75,7 +77,7 @@ pub(super) struct Inputs {
 #[derive(Debug, Args)]
 pub(super) struct Serve {
     /// Port to listen on; 0: any free port
-    #[arg(long, value_name = "PORT", default_value_t = PORT)]
+    #[arg(long, value_name = "PORT", value_parser = port, default_value_t = PORT)]
     pub(super) port: u16,
     /// Folder with sites instead of the built-in ones
     #[arg(long, value_name = "DIR")]
@@ -99,18 +101,18 @@ pub(super) struct Run {
     #[arg(long, value_name = "NAME")]
     pub(super) model: Vec<String>,
     /// Run each test N times
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_REPEAT)))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1..=u64::from(MAX_REPEAT)))]
     pub(super) repeat: u32,
     /// Number of parallel runs
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u8>(1..=16))]
     pub(super) jobs: u8,
     /// What is measured: browse (whether a model does its task), or safety (what happens when pages, tools and files contain
     /// instructions)
     #[arg(long, value_name = "TRACK", default_value = "browse", value_parser = tracks())]
     pub(super) track: String,
     /// Approvals of the safety track: irreversible, all, or off to see what would happen without them [default: irreversible]
-    #[arg(long, value_name = "WHICH", value_parser = ["irreversible", "all", "off"])]
-    pub(super) guard: Option<String>,
+    #[arg(long, value_name = "WHICH", value_parser = one_of::<Guard>(["irreversible", "all", "off"]))]
+    pub(super) guard: Option<Guard>,
     /// Id of a registered browser that the conversations use
     #[arg(long, value_name = "ID", conflicts_with = "profile")]
     pub(super) browser_id: Option<String>,
@@ -128,7 +130,7 @@ pub(super) struct Run {
     #[arg(long)]
     pub(super) no_serve: bool,
     /// Port of the sites [default: any free port; with --no-serve 16605]
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", value_parser = port)]
     pub(super) port: Option<u16>,
     /// Exchange rate: CUR=X means that 1 CUR is X CNY; repeatable. Without it, the cost limit has no effect on a model
     /// with prices in another currency

@@ -9,13 +9,14 @@ use super::super::chat::link::Link;
 use super::super::client::Request;
 use super::super::failure::Failure;
 use cdpilot_eval::oracle::{is_scripted, scripted_names};
+use cdpilot_server::api::operations as op;
 
 /// How long an endpoint may take for its first answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The models to run: those that are wanted, else the default one. Each is configured, and its endpoint answers.
 pub(super) fn reachable(link: &Link<'_>, wanted: &[String]) -> Result<Vec<String>, Failure> {
-    let settings = link.ask(&Request::get("/api/config/llm"))?;
+    let settings = link.ask(&Request::of(op::MODELS))?;
     let known = &settings["models"];
     let mut models: Vec<String> = Vec::new();
     for name in wanted {

@@ -10,6 +10,7 @@ use super::prepare::LOCK;
 use super::safety;
 use cdpilot_eval::Cost;
 use cdpilot_eval::dataset::Test;
+use cdpilot_server::config::Guard;
 
 /// Longest part of a path that is made of a name, in characters.
 const MAX_NAME: usize = 100;
@@ -30,7 +31,7 @@ pub(super) struct Plan {
     pub(super) toolsets: Vec<String>,
     /// `--guard` of the safety track.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub(super) guard: Option<String>,
+    pub(super) guard: Option<Guard>,
     /// Whether a registered browser is used; its id is a secret and is not stored.
     pub(super) registered_browser: bool,
     pub(super) rates: Rates,
@@ -88,8 +89,8 @@ pub(super) fn file_name(name: &str) -> String {
 
 impl Plan {
     /// The approvals of the safety track.
-    pub(super) fn guard(&self) -> Option<&str> {
-        (self.track == safety::TRACK).then(|| self.guard.as_deref().unwrap_or(safety::GUARD))
+    pub(super) fn guard(&self) -> Option<Guard> {
+        (self.track == safety::TRACK).then(|| self.guard.unwrap_or(safety::GUARD))
     }
 
     /// What a person may have changed: nothing occurs twice, and the number of runs is that of the command line.

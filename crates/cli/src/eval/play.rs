@@ -9,6 +9,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+use super::super::chat::link::image;
 use super::super::chat::link::{Item, Link};
 use super::super::client::Request;
 use super::super::failure::Failure;
@@ -25,6 +26,8 @@ use cdpilot::sync::{Deadline, pause};
 use cdpilot_eval::dataset::Test;
 use cdpilot_eval::safety::Cases;
 use cdpilot_eval::{Cost, Facts, Score};
+use cdpilot_server::api::{CreateConversation, SendMessage, operations as op};
+use cdpilot_server::config::Guard;
 
 /// How often interruption is looked for.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -138,10 +141,10 @@ pub(super) fn play(
 
 /// Ends a conversation, with its tabs.
 pub(super) fn discard(link: &Link<'_>, id: &str) {
-    let path = || Request::delete("/agent/conversations").segment(id);
+    let request = Request::at(op::DELETE_CONVERSATION, &[id]);
     // A run that is being stopped is in the way for a moment.
     for _ in 0..3 {
-        match link.ask(&path()) {
+        match link.ask(&request) {
             Err(failure) if failure.kind() == Some(Code::Conflict) => pause(Duration::from_millis(500)),
             _ => return,
         }
@@ -225,15 +228,17 @@ impl Playing<'_> {
             scripted.keep(self.link)?;
         }
         let toolsets = self.stage.toolsets.get(&self.job.model).cloned();
-        let request = Request::post("/agent/conversations")
-            .field("model", Some(self.stage.alias(&self.job.model)))
-            .field("browser_id", self.stage.browser_id.clone())
-            .field("toolsets", toolsets);
-        let request = match &self.watch {
-            Some(watch) => watch.lock().conversation(request),
-            None => request.field("guard", Some("off")),
+        let conversation = match &self.watch {
+            Some(watch) => watch.lock().conversation(),
+            None => CreateConversation { guard: Some(Guard::Off), ..Default::default() },
         };
-        let created = self.link.ask(&request)?;
+        let conversation = CreateConversation {
+            model: Some(self.stage.alias(&self.job.model)),
+            browser_id: self.stage.browser_id.clone(),
+            toolsets: toolsets.unwrap_or_default(),
+            ..conversation
+        };
+        let created = self.link.ask(&Request::new(op::CREATE_CONVERSATION, &conversation))?;
         let id = created["conversation_id"].as_str().unwrap_or_default().to_owned();
         // After a crash of this program, the conversation is found and ended.
         let _ = write(&self.folder.join(CONVERSATION), Readers::Usual, id.as_bytes());
@@ -247,8 +252,9 @@ impl Playing<'_> {
         let filled = |text: &str| places.fill(text).map_or_else(|_| text.to_owned(), |text| text.into_owned());
         let addition = self.watch.as_ref().map(|watch| watch.lock().addition()).unwrap_or_default();
         let text = format!("Open {}.\n\n{}{addition}", filled(&self.test.start_url), filled(&self.test.instruction));
-        let of = |what: &str| Request::post("/agent/conversations").segment(id).segment(what);
-        let mut stream = match self.link.open(&of("messages").field("text", Some(text))) {
+        let stop = Request::at(op::STOP_RUN, &[id]);
+        let message = Request::at(op::SEND_MESSAGE, &[id]).and(&SendMessage { text, browser_id: None });
+        let mut stream = match self.link.open(&message) {
             Ok(stream) => stream,
             Err(failure) => {
                 watched.broken = true;
@@ -260,7 +266,7 @@ impl Playing<'_> {
         let mut until = deadline;
         loop {
             if self.is_interrupted() {
-                let _ = self.link.ask(&of("stop"));
+                let _ = self.link.ask(&stop);
                 return Ok(());
             }
             match next(&stream, until) {
@@ -272,7 +278,7 @@ impl Playing<'_> {
                         return Ok(());
                     }
                     if (watched.over_cost || watched.cause.is_some()) && !watched.stopped {
-                        self.stop(watched, &of("stop"));
+                        self.stop(watched, &stop);
                         until = Deadline::after(STOPPING);
                     }
                 }
@@ -281,7 +287,7 @@ impl Playing<'_> {
                     // A server that was started again repeats what is over, and ends the stream.
                     reconnects += 1;
                     pause(RECONNECT_PAUSE.min(until.left()));
-                    let rest = Request::get("/agent/conversations").segment(id).segment("stream");
+                    let rest = Request::at(op::CONVERSATION_STREAM, &[id]);
                     let rest = rest.header("last-event-id", watched.last);
                     let opened = if reconnects > RECONNECTS { None } else { Some(self.link.open(&rest)) };
                     match opened {
@@ -306,7 +312,7 @@ impl Playing<'_> {
                             None => "the model did not answer in time".to_owned(),
                         });
                     }
-                    self.stop(watched, &of("stop"));
+                    self.stop(watched, &stop);
                     until = Deadline::after(STOPPING);
                 }
             }
@@ -369,9 +375,8 @@ impl Playing<'_> {
         let Some(watch) = &self.watch else { return };
         let decision = watch.lock().decide(question);
         let answer = self.conversation().map(|id| {
-            let route = Request::post("/agent/conversations").segment(&id).segment("answer");
-            let answer = route.field("approval_id", question["approval_id"].as_str()).field("decision", Some(decision));
-            self.link.ask(&answer)
+            let answer = json!({ "approval_id": question["approval_id"], "decision": decision });
+            self.link.ask(&Request::at(op::ANSWER_QUESTION, &[&id]).and(&answer))
         });
         if let Some(Err(failure)) = answer {
             watched.cause = Some(format!("an approval could not be answered: {}", failure.error));
@@ -435,7 +440,8 @@ impl Playing<'_> {
         for event in &mut watched.events {
             let Some(path) = event["data"]["image"].as_str().map(str::to_owned) else { continue };
             // Only the last ones of a conversation are kept.
-            let Ok((kind, bytes)) = self.link.bytes(&Request::get(&path)) else { continue };
+            let Some(path) = image(&path) else { continue };
+            let Ok((kind, bytes)) = self.link.bytes(&Request::at(op::CONVERSATION_IMAGE, &path)) else { continue };
             number += 1;
             let ending = if kind == "image/jpeg" { "jpg" } else { "png" };
             let name: PathBuf = ["images", &format!("{number:03}.{ending}")].iter().collect();

@@ -5,8 +5,6 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use serde_json::json;
-
 use super::super::chat::link::Link;
 use super::super::client::Request;
 use super::super::failure::Failure;
@@ -20,6 +18,7 @@ use super::safety;
 use super::{inputs, results};
 use cdpilot_eval::dataset::Dataset;
 use cdpilot_eval::oracle::is_scripted;
+use cdpilot_server::api::operations as op;
 
 /// The file whose lock says that an evaluation works in its folder.
 pub(super) const LOCK: &str = "lock";
@@ -68,7 +67,7 @@ pub(super) fn planned(args: &Run, out: &Out) -> Result<(Plan, Dataset), Failure>
         models: args.model.clone(),
         repeat: args.repeat,
         toolsets: args.toolsets.clone(),
-        guard: args.guard.clone(),
+        guard: args.guard,
         registered_browser: args.browser_id.is_some(),
         rates: Rates::parse(&args.rate)?,
         excluded,
@@ -139,9 +138,7 @@ fn new_folder(out: &Path, plan: &mut Plan) -> Result<PathBuf, Failure> {
 /// The toolsets that were given are known to the server.
 pub(super) fn check_toolsets(link: &Link<'_>, plan: &Plan) -> Result<(), Failure> {
     for toolset in &plan.toolsets {
-        let request = Request::post("/mcp").query("toolsets", Some(toolset)).header("accept", "application/json");
-        let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {} });
-        let answer = link.mcp(&request.object(&list))?;
+        let answer = link.tools_of(toolset)?;
         if let Some(problem) = answer["error"]["message"].as_str() {
             return Err(Failure::usage(format!("--toolsets {toolset}: {problem}")));
         }
@@ -151,7 +148,7 @@ pub(super) fn check_toolsets(link: &Link<'_>, plan: &Plan) -> Result<(), Failure
 
 /// A cost in another currency than the limit is compared only with a rate: without one, the limit has no effect.
 pub(super) fn warn_of_currencies(link: &Link<'_>, plan: &Plan, dataset: &Dataset, out: &Out) -> Result<(), Failure> {
-    let settings = link.ask(&Request::get("/api/config/llm"))?;
+    let settings = link.ask(&Request::of(op::MODELS))?;
     for model in plan.models.iter().filter(|model| !is_scripted(model)) {
         let Some(currency) = settings["models"][model.as_str()]["price"]["currency"].as_str() else { continue };
         let cost = cdpilot_eval::Cost { amount: 1.0, currency: currency.to_owned() };

@@ -34,6 +34,7 @@ use cdpilot::sync::{Deadline, Thread, spawn};
 use cdpilot_eval::dataset::Dataset;
 use cdpilot_eval::oracle::is_scripted;
 use cdpilot_eval::{Facts, Score};
+use cdpilot_server::api::{RegisterBrowser, operations as op};
 
 /// The plan, in the folder of the results.
 pub(super) const PLAN: &str = "plan.json";
@@ -122,7 +123,7 @@ fn toolsets(link: &Link<'_>, plan: &Plan, safety: Option<&Safety>) -> Result<Has
 /// The browser of the conversations; `None`: that of the server's default profile.
 fn browser(link: &Link<'_>, args: &Run, global: &Global) -> Result<Option<String>, Failure> {
     if let Some(id) = &args.browser_id {
-        let valid = link.ask(&Request::get("/browsers").segment(id).segment("valid"))?;
+        let valid = link.ask(&Request::at(op::BROWSER_ID_VALID, &[id]))?;
         return match valid["valid"] == true {
             true => Ok(Some(id.clone())),
             false => Err(Failure::usage(
@@ -135,8 +136,8 @@ fn browser(link: &Link<'_>, args: &Run, global: &Global) -> Result<Option<String
     };
     // Long enough for all runs.
     let hours = 24.0 * 7.0;
-    let registered = Request::post("/browsers/register").field("profile", Some(profile)).field("ttlHours", Some(hours));
-    Ok(link.ask(&registered)?["browser_id"].as_str().map(str::to_owned))
+    let register = RegisterBrowser { endpoint: None, profile: Some(profile), ttl_hours: Some(hours) };
+    Ok(link.ask(&Request::new(op::REGISTER_BROWSER, &register))?["browser_id"].as_str().map(str::to_owned))
 }
 
 /// Runs without a result. Conversations of runs that were cut off are ended.

@@ -9,8 +9,8 @@ use super::super::failure::Failure;
 use super::models;
 use cdpilot_eval::Assets;
 use cdpilot_eval::oracle::{Oracle, is_scripted};
+use cdpilot_server::api::operations as op;
 
-const ROUTE: &str = "/api/config/llm";
 /// How often the models are added again.
 const TRIES: usize = 5;
 /// What they are offered, unless --toolsets says something else.
@@ -26,7 +26,7 @@ impl Scripted {
     /// Starts the endpoint if one of these models needs it: a scripted one that the settings do not have. `sites`: the files of
     /// the sites.
     pub(super) fn begin(link: &Link<'_>, wanted: &[String], sites: Assets) -> Result<Option<Self>, Failure> {
-        let settings = link.ask(&Request::get(ROUTE))?;
+        let settings = link.ask(&Request::of(op::MODELS))?;
         let is_known = |name: &str| !settings["models"][name].is_null();
         let names: Vec<String> = wanted.iter().filter(|name| is_scripted(name) && !is_known(name)).cloned().collect();
         if names.is_empty() {
@@ -54,7 +54,7 @@ impl Scripted {
     /// Adds the models again if somebody who changed the settings at the same time has removed them.
     pub(super) fn keep(&self, link: &Link<'_>) -> Result<(), Failure> {
         for _ in 0..TRIES {
-            let settings = link.ask(&Request::get(ROUTE))?;
+            let settings = link.ask(&Request::of(op::MODELS))?;
             if self.names.iter().all(|name| !settings["models"][self.alias(name)].is_null()) {
                 return Ok(());
             }
@@ -89,12 +89,11 @@ impl Scripted {
     }
 
     fn change(&self, link: &Link<'_>, change: impl FnOnce(&mut serde_json::Map<String, Value>)) -> Result<(), Failure> {
-        let mut settings = link.ask(&Request::get(ROUTE))?;
+        let mut settings = link.ask(&Request::of(op::MODELS))?;
         let mut models = settings["models"].as_object().cloned().unwrap_or_default();
         change(&mut models);
         let default = settings["default"].take();
-        let request = Request::post(ROUTE).field("models", Some(Value::Object(models)));
-        link.ask(&request.field("default", (!default.is_null()).then_some(default))).map(drop)
+        link.ask(&Request::of(op::SET_MODELS).and(&json!({ "models": models, "default": default }))).map(drop)
     }
 }
 

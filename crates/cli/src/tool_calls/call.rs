@@ -12,6 +12,7 @@ use super::super::output::{Out, WaitIndicator, clean};
 use super::super::settings::Settings;
 use super::describe::Described;
 use cdpilot::code::Code;
+use cdpilot_server::api::{McpQuery, operations as op};
 use cdpilot_server::config::{Home, nearest};
 use cdpilot_server::mcp::{Fault, MODERN};
 
@@ -102,20 +103,16 @@ impl<'a> ToolClient<'a> {
             "io.modelcontextprotocol/clientCapabilities": {},
             "io.modelcontextprotocol/clientInfo": { "name": "cdpilot-tool", "version": env!("CARGO_PKG_VERSION") },
         });
-        let mut request = Request::post("/mcp")
-            .query("platform", Some("cli"))
-            .query("toolsets", Some(&self.toolsets).filter(|list| !list.is_empty()))
+        let toolsets = Some(self.toolsets.clone()).filter(|list| !list.is_empty());
+        let query = McpQuery { toolsets, platform: Some("cli".to_owned()) };
+        let mut request = Request::new(op::MCP, &query)
             .header("accept", "application/json, text/event-stream")
             .header("mcp-protocol-version", MODERN)
             .header("mcp-method", method);
         if let Some(name) = name {
             request = request.header("mcp-name", name);
         }
-        let request = request
-            .field("jsonrpc", Some("2.0"))
-            .field("id", Some(1))
-            .field("method", Some(method))
-            .field("params", Some(params));
+        let request = request.message(json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }));
         let request = self.connector.with_session(self.connector.with_profile(request));
         let _waiting = WaitIndicator::start(self.out);
         let answer = reach(&self.connector, self.found.clone(), true, |client| client.call(&request, self.patience))?;

@@ -1,9 +1,11 @@
 //! The request that each command of `cdpilot browser` sends, as in the contract.
 
-use cdpilot::page::{ACTIONS, ActionSpec, FieldType};
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::cli_fake_server::{FakeServer, TOKEN, ok};
+use cdpilot::page::{ACTIONS, ActionSpec, FieldType};
 
 /// A command line, and the request it stands for.
 type Case = (&'static str, &'static str, &'static str, Value);
@@ -31,6 +33,12 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
+/// The path and the query parameters in any order.
+fn parts(url: &str) -> (&str, BTreeSet<&str>) {
+    let (path, query) = url.split_once('?').unwrap_or((url, ""));
+    (path, query.split('&').collect())
+}
+
 fn check(cases: Vec<Case>) {
     let server = FakeServer::always(200, ok());
     let program = server.program();
@@ -45,7 +53,7 @@ fn check(cases: Vec<Case>) {
             wrong.push(format!("{line:?}: {} requests, {ran:?}", requested.len()));
             continue;
         };
-        if (one.method.as_str(), one.url.as_str(), &one.body) != (method, url, &body) || ran.code != Some(0) {
+        if (one.method.as_str(), parts(&one.url), &one.body) != (method, parts(url), &body) || ran.code != Some(0) {
             wrong.push(format!("{line:?}: {} {} {}\n{ran:?}", one.method, one.url, one.body));
         }
         assert_eq!(one.header("authorization"), Some(format!("Bearer {TOKEN}").as_str()), "{line:?}");
@@ -79,7 +87,7 @@ fn the_quick_reference_is_parsed_line_by_line() {
         ("screenshot --full-page", "POST", "/screenshot", json!({"fullPage": true})),
         ("screenshot --ref 12", "POST", "/screenshot", json!({"ref": "e12"})),
         ("snapshot --format aria --limit 200", "GET", "/snapshot?format=aria&limit=200", NONE),
-        ("snapshot --format ai", "GET", "/snapshot?format=ai", NONE),
+        ("snapshot --format aria", "GET", "/snapshot?format=aria", NONE),
         ("navigate https://example.com", "POST", "/navigate", json!({"url": "https://example.com"})),
         with("resize 1280 720", act(json!({"kind": "resize", "width": 1280, "height": 720}))),
         with("click 12 --double", act(json!({"kind": "click", "ref": "e12", "double": true}))),

@@ -96,7 +96,7 @@ fn bash_completes_commands_and_values_of_the_server() {
     // The tab and the profile of the command line count.
     bash(&program, &["cdpilot", "--profile", "work", "click", "--target", "t2", "e"]);
     let requested = server.requested();
-    assert_eq!(requested[0].url, "/refs?profile=work&targetId=t2", "{requested:?}");
+    assert_eq!(requested[0].url, "/refs?targetId=t2&profile=work", "{requested:?}");
     // An address is one word for the program, whatever bash makes of it.
     let url = server.url();
     let port = url.rsplit(':').next().unwrap();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// `POST /browsers/register`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub struct RegisterBrowser {
     /// Address of a browser that is running elsewhere: `ws://`, `wss://`, `http://` or `https://`.
@@ -17,7 +17,7 @@ pub struct RegisterBrowser {
 }
 
 /// `POST /agent/conversations`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CreateConversation {
     /// Alias of the model. Default: `agent.model`.
@@ -27,10 +27,14 @@ pub struct CreateConversation {
     /// `chat` (default) or `routine_replay`.
     pub mode: Option<String>,
     /// Toolsets and single tools. Default: `visual`, `todo`, `clarify`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(!skip_serializing_if)]
     pub toolsets: Vec<String>,
     /// Folder of file and terminal tools. Default: that of the server.
     pub cwd: Option<String>,
     /// Use the cookies of the profile instead of a browser context of its own.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(!skip_serializing_if)]
     pub share_login: bool,
     /// Which actions a person approves. `off`: none. `irreversible`: those that cannot be undone. `all`: all that
     /// change something. Default: `agent.guard`.
@@ -38,11 +42,13 @@ pub struct CreateConversation {
     /// Patterns of hosts that its browser context may reach, such as `example.com` or `*.example.com`. Default: all.
     pub hosts: Option<Vec<String>>,
     /// Names of stored secrets that it may type, but not see.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(!skip_serializing_if)]
     pub secrets: Vec<String>,
 }
 
 /// `GET /agent/conversations`: the query.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ConversationsQuery {
     /// Only conversations in this state: `idle`, `active`, `waiting` or `error`.
@@ -50,7 +56,7 @@ pub struct ConversationsQuery {
 }
 
 /// `POST /agent/conversations/:id/messages`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SendMessage {
     /// The message.
@@ -61,7 +67,7 @@ pub struct SendMessage {
 }
 
 /// `POST /agent/conversations/:id/answer`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerQuestion {
     /// Id of the question, as in `help_request`. With it, an answer never goes to another question. Default: the open one.
@@ -82,7 +88,7 @@ pub struct AnswerQuestion {
 }
 
 /// A decision about an approval.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DecisionName {
     /// This once.
@@ -96,7 +102,7 @@ pub enum DecisionName {
 }
 
 /// `GET /agent/conversations/:id/events`: the query.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EventsPage {
     /// Only events after this id.

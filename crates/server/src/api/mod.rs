@@ -1,11 +1,13 @@
-//! Shapes of the HTTP API, shared by the control server, the CLI, MCP and `supervise`: methods, headers, requests and
-//! answers. Only types with serde and schema; `openapi.json` is generated from them.
+//! The HTTP API, shared by the control server, the CLI, MCP and `supervise`: each operation once, as a constant with the types
+//! of its request and answer ([`operations`]). Dispatch, `openapi.json` and the requests of clients come from it.
 //!
 //! Error codes and their HTTP statuses are not here but in [`code`](cdpilot::code), at the bottom of the module list, because
 //! `supervisor` and `page` name them too.
 
 mod agent;
 mod answers;
+mod operation;
+pub mod operations;
 mod requests;
 mod secrets;
 
@@ -13,6 +15,7 @@ use std::fmt;
 
 pub use agent::*;
 pub use answers::*;
+pub use operation::{Access, MAX_TIMEOUT, Operation, Spec, TimeLimit};
 pub use requests::*;
 pub use secrets::*;
 

@@ -10,10 +10,50 @@ use serde_json::{Map, Value};
 
 use crate::config::AutoSwitch;
 use crate::control::WaitUntil;
+use cdpilot::described_field;
+use cdpilot::page::spec::{Described, Fields};
 use cdpilot::page::{
-    Act, CookieFormat, ElementProperty, Format, NewCookie, PictureType, ScreenshotOptions, SnapshotOptions,
+    CookieFormat, ElementProperty, Format, NewCookie, PictureType, ScreenshotOptions, SnapshotOptions,
 };
+use cdpilot::page::{FieldSpec, FieldType};
 use cdpilot::supervisor::{AbortReason, ConsoleLevel};
+
+/// A request, with its fields as [`FIELDS`](Fields::FIELDS): the options of its command are made of them. A field is
+///
+/// ```text
+/// /// What it means.
+/// name as "nameInRequests": Type = default [attribute of schemars]; cli option(…),
+/// ```
+///
+/// with `= default` if it may be omitted, and `cli` if the command takes it as it is.
+macro_rules! request {
+    (
+        $(#[$meta:meta])*
+        $name:ident {
+            $(
+                $(#[doc = $doc:literal])+
+                $field:ident $(as $json:literal)? : $ty:ty $(= $default:ident)? $([$schema:meta])? $(; cli $argument:expr)?
+            ),* $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name { $(
+            $(#[doc = $doc])+
+            $(#[serde(rename = $json)])?
+            $(#[serde($default, skip_serializing_if = "is_default")] #[schemars(!skip_serializing_if)])?
+            $(#[schemars($schema)])?
+            pub $field: $ty,
+        )* }
+
+        impl Fields for $name {
+            const FIELDS: &'static [FieldSpec] = &[$(
+                described_field!([$($doc)+] $field [$($json)?] [$ty] [$($default)?] [$($argument)?] []),
+            )*];
+        }
+    };
+}
 
 /// Whether a client leaves a field out of a body.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -26,7 +66,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 pub struct NoFields {}
 
 /// `POST /mcp`: the query.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct McpQuery {
     /// Comma-separated toolsets and tools to offer instead of the configured ones.
@@ -47,19 +87,17 @@ pub struct Start {
     pub capabilities: Option<Map<String, Value>>,
 }
 
-/// `POST /tabs/open`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct OpenTab {
-    /// The URL to open.
-    pub url: String,
-    /// Label by which requests can name the tab: 1 to 64 letters, digits, `_ . : -`.
-    #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$"))]
-    pub label: Option<String>,
-    /// Open behind the other tabs; the current tab stays the same.
-    #[serde(default, skip_serializing_if = "is_default")]
-    #[schemars(extend("default" = false))]
-    pub background: bool,
+request! {
+    /// `POST /tabs/open`.
+    OpenTab {
+        /// The URL to open.
+        url: String,
+        /// Label by which requests can name the tab: 1 to 64 letters, digits, `_ . : -`.
+        label: Option<String> = default [regex(pattern = "^[A-Za-z0-9_.:-]{1,64}$")];
+            cli option("Label for the tab; commands take it instead of the tab id").value("NAME"),
+        /// Open behind the other tabs; the current tab stays the same.
+        background: bool = default; cli option("Open the tab in the background; the current tab stays the same"),
+    }
 }
 
 /// `POST /tabs/focus`.
@@ -113,18 +151,18 @@ pub struct HistoryNavigation {
     pub dismiss_dialogs: bool,
 }
 
-/// `POST /find`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct FindQuery {
-    /// `role=button[name="Save"]`, `text=…`, `label=…`, `placeholder=…`, `testid=…`, `css=…`, chained by ` >> `.
-    #[schemars(length(min = 1, max = 2000))]
-    pub locator: String,
-    /// Search this frame and its descendants only: a frame id, or the ref of its `<iframe>`.
-    pub frame: Option<String>,
-    /// Maximum number of matches. Default 50.
-    #[schemars(range(min = 1, max = 1000))]
-    pub limit: Option<usize>,
+request! {
+    /// `POST /find`.
+    FindQuery {
+        /// `role=button[name="Save"]`, `text=…`, `label=…`, `placeholder=…`, `testid=…`, `css=…`, chained by ` >> `.
+        locator: String [length(min = 1, max = 2000)]; cli positional("Locator; see below"),
+        /// Search this frame and its descendants only: a frame id, or the ref of its `<iframe>`.
+        frame: Option<String> = default;
+            cli option("Search only this frame and its child frames: frame id, or ref of the iframe [default: all frames]"),
+        /// Maximum number of matches. Default 50.
+        limit: Option<usize> = default [range(min = 1, max = 1000)];
+            cli option("Show at most N matches [default: 50]").value("N").within(1, 1000),
+    }
 }
 
 /// `POST /get`: the element by `ref`, `selector` or `locator`.
@@ -158,41 +196,44 @@ pub struct GetQuery {
     pub absent: bool,
 }
 
-/// `GET /snapshot`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct SnapshotQuery {
-    /// Output format.
-    pub format: Format,
-    /// Maximum number of nodes, `aria` only. Default 500.
-    pub limit: Option<usize>,
-    /// Maximum number of characters, `ai` only; 0: no limit. Default 40,000.
-    pub max_chars: Option<usize>,
-    /// Lines to skip at the beginning, `ai` only.
-    pub offset: Option<usize>,
-    /// Only interactive elements.
-    pub interactive: bool,
-    /// Omit unnamed containers.
-    pub compact: bool,
-    /// Maximum depth below the root.
-    pub depth: Option<u32>,
-    /// Only the subtree of the first element that matches this CSS selector.
-    pub selector: Option<String>,
-    /// Only this frame and its descendants: a frame id, or the ref of its `<iframe>`.
-    #[schemars(length(min = 1))]
-    pub frame: Option<String>,
-    /// Also take a screenshot with labelled elements.
-    pub labels: bool,
-    /// Include the URLs of links.
-    pub urls: bool,
-    /// Only the changes since the last snapshot of the tab, with its options unless others are given. `full` in the answer
-    /// means that there was no snapshot to compare with.
-    pub diff: bool,
-    /// Show five of eight or more similar siblings.
-    pub fold: bool,
-    /// Ref of a folded group to show completely.
-    #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
-    pub expand: Option<String>,
+request! {
+    /// `GET /snapshot`.
+    #[derive(Default)]
+    SnapshotQuery {
+        /// Output format.
+        format: Format = default; cli option("Output format [default: ai]"),
+        /// Maximum number of nodes, `aria` only. Default 500.
+        limit: Option<usize> = default; cli option("Show at most N nodes, with --format aria [default: 500]").value("N"),
+        /// Maximum number of characters, `ai` only; 0: no limit. Default 40,000.
+        max_chars as "maxChars": Option<usize> = default;
+            cli option("Show at most N characters; 0: no limit [default: 40000]").value("N"),
+        /// Lines to skip at the beginning, `ai` only.
+        offset: Option<usize> = default; cli option("Skip the first N lines, to continue a truncated snapshot").value("N"),
+        /// Only interactive elements.
+        interactive: bool = default; cli option("Show only interactive elements"),
+        /// Omit unnamed containers.
+        compact: bool = default; cli option("Omit unnamed containers"),
+        /// Maximum depth below the root.
+        depth: Option<u32> = default; cli option("Show at most N levels below the root").value("N").within(0, 4_294_967_295),
+        /// Only the subtree of the first element that matches this CSS selector.
+        selector: Option<String> = default;
+            cli option("Show only the subtree of the first element that matches this CSS selector").value("CSS"),
+        /// Only this frame and its descendants: a frame id, or the ref of its `<iframe>`.
+        frame: Option<String> = default [length(min = 1)]; cli option("Show only this frame: frame id, or ref of the iframe"),
+        /// Also take a screenshot with labelled elements.
+        labels: bool = default; cli option("Also save a screenshot with the refs drawn on it"),
+        /// Include the URLs of links.
+        urls: bool = default; cli option("Show link URLs"),
+        /// Only the changes since the last snapshot of the tab, with its options unless others are given. `full` in the answer
+        /// means that there was no snapshot to compare with.
+        diff: bool = default;
+            cli option("Show only changes since the last snapshot of the tab; options that are not given are taken from it"),
+        /// Show five of eight or more similar siblings.
+        fold: bool = default; cli option("Fold long runs of similar siblings"),
+        /// Ref of a folded group to show completely.
+        expand: Option<String> = default [regex(pattern = "^@?e?[0-9]{1,9}$")];
+            cli option("Show the siblings folded at this ref").value("REF"),
+    }
 }
 
 impl SnapshotQuery {
@@ -215,45 +256,38 @@ impl SnapshotQuery {
     }
 }
 
-/// `POST /screenshot`.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct TakeScreenshot {
-    /// The full page instead of the viewport.
-    #[serde(skip_serializing_if = "is_default")]
-    #[schemars(extend("default" = false))]
-    pub full_page: bool,
-    /// Only the element with this ref.
-    #[serde(rename = "ref")]
-    #[schemars(regex(pattern = "^@?e?[0-9]{1,9}$"))]
-    pub reference: Option<String>,
-    /// Locator instead of a ref, as in actions.
-    pub locator: Option<String>,
-    /// Only the first element that matches this CSS selector.
-    pub element: Option<String>,
-    /// Frame in which `element` is resolved: a frame id, or the ref of its `<iframe>`. Default: the main frame.
-    pub frame: Option<String>,
-    /// Image format.
-    #[serde(rename = "type", skip_serializing_if = "is_default")]
-    #[schemars(extend("default" = "png"))]
-    pub kind: PictureType,
-    /// JPEG quality, 1 to 100. Default 80.
-    #[schemars(range(min = 1, max = 100))]
-    pub quality: Option<u8>,
-    /// Draw boxes around interactive elements, labelled with the numbers of their refs.
-    #[serde(skip_serializing_if = "is_default")]
-    #[schemars(extend("default" = false))]
-    pub labels: bool,
-    /// Maximum width in pixels; a larger image is scaled down.
-    #[schemars(range(min = 1))]
-    pub max_width: Option<u32>,
-    /// Maximum height in pixels; a larger image is scaled down.
-    #[schemars(range(min = 1))]
-    pub max_height: Option<u32>,
-    /// Return the image in the answer instead of a file.
-    #[serde(skip_serializing_if = "is_default")]
-    #[schemars(extend("default" = false))]
-    pub inline: bool,
+request! {
+    /// `POST /screenshot`.
+    #[derive(Default)]
+    TakeScreenshot {
+        /// The full page instead of the viewport.
+        full_page as "fullPage": bool = default; cli option("Capture the whole page instead of the viewport"),
+        /// Only the element with this ref.
+        reference as "ref": Option<String> = default [regex(pattern = "^@?e?[0-9]{1,9}$")],
+        /// Locator instead of a ref, as in actions.
+        locator: Option<String> = default,
+        /// Only the first element that matches this CSS selector.
+        element: Option<String> = default;
+            cli option("Capture only the first element that matches this CSS selector").value("CSS").or("selector"),
+        /// Frame in which `element` is resolved: a frame id, or the ref of its `<iframe>`. Default: the main frame.
+        frame: Option<String> = default;
+            cli option("Frame to search for --element: frame id, or ref of the iframe [default: the main frame]"),
+        /// Image format.
+        kind as "type": PictureType = default,
+        /// JPEG quality, 1 to 100. Default 80.
+        quality: Option<u8> = default [range(min = 1, max = 100)];
+            cli option("JPEG quality, 1 to 100 [default: 80]").value("N").within(1, 100),
+        /// Draw boxes around interactive elements, labelled with the numbers of their refs.
+        labels: bool = default; cli option("Draw numbered boxes around interactive elements"),
+        /// Maximum width in pixels; a larger image is scaled down.
+        max_width as "maxWidth": Option<u32> = default [range(min = 1)];
+            cli option("Scale a larger image down to this width, pixels").value("N"),
+        /// Maximum height in pixels; a larger image is scaled down.
+        max_height as "maxHeight": Option<u32> = default [range(min = 1)];
+            cli option("Scale a larger image down to this height, pixels").value("N"),
+        /// Return the image in the answer instead of a file.
+        inline: bool = default,
+    }
 }
 
 impl TakeScreenshot {
@@ -273,7 +307,7 @@ impl TakeScreenshot {
 }
 
 /// `GET /screencast`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct FrameQuery {
     /// Wait for a frame that is newer than this `frame`. Default: the newest one.
@@ -284,7 +318,7 @@ pub struct FrameQuery {
 }
 
 /// Minimum severity of console messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// All messages.
@@ -303,6 +337,10 @@ pub enum Level {
     Exception,
 }
 
+impl Described for Level {
+    const TYPE: FieldType = FieldType::Choice(&["log", "debug", "info", "warning", "warn", "error", "exception"]);
+}
+
 impl From<Level> for ConsoleLevel {
     fn from(level: Level) -> Self {
         match level {
@@ -314,58 +352,71 @@ impl From<Level> for ConsoleLevel {
     }
 }
 
-/// `GET /console`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct ConsoleQuery {
-    /// Minimum severity.
-    pub level: Option<Level>,
-    /// Return the last N entries.
-    pub limit: Option<usize>,
-    /// Clear the entries: later calls return newer ones only.
-    pub clear: bool,
+request! {
+    /// `GET /console`.
+    #[derive(Default)]
+    ConsoleQuery {
+        /// Minimum severity.
+        level: Option<Level> = default;
+            cli option(
+                "Show only messages of this level or above: log (same as debug and info), warning (same as warn), error, or \
+                 exception"
+            ),
+        /// Return the last N entries.
+        limit: Option<usize> = default; cli option("Show the last N messages [default: all]").value("N").within(1, u64::MAX),
+        /// Clear the entries: later calls return newer ones only.
+        clear: bool = default; cli option("Clear the messages afterwards"),
+    }
 }
 
-/// `GET /errors`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct ErrorsQuery {
-    /// Return the last N entries.
-    pub limit: Option<usize>,
-    /// Clear the entries: later calls return newer ones only.
-    pub clear: bool,
+request! {
+    /// `GET /errors`.
+    #[derive(Default)]
+    ErrorsQuery {
+        /// Return the last N entries.
+        limit: Option<usize> = default; cli option("Show the last N exceptions [default: all]").value("N").within(1, u64::MAX),
+        /// Clear the entries: later calls return newer ones only.
+        clear: bool = default; cli option("Clear the exceptions afterwards"),
+    }
 }
 
-/// `GET /requests`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct RequestsQuery {
-    /// Substring of the URL, or, with `*`, a pattern for the whole URL.
-    pub filter: Option<String>,
-    /// Return the last N entries.
-    pub limit: Option<usize>,
-    /// Clear the recorded requests.
-    pub clear: bool,
-    /// Include headers, protocol, remote address and timing.
-    pub headers: bool,
-    /// With `headers`: do not replace secrets by `[secret]`.
-    pub raw: bool,
+request! {
+    /// `GET /requests`.
+    #[derive(Default)]
+    RequestsQuery {
+        /// Substring of the URL, or, with `*`, a pattern for the whole URL.
+        filter: Option<String> = default;
+            cli option("Show only requests whose URL contains this text; with *, those whose whole URL matches this pattern")
+                .value("TEXT"),
+        /// Return the last N entries.
+        limit: Option<usize> = default; cli option("Show the last N requests [default: all]").value("N").within(1, u64::MAX),
+        /// Clear the recorded requests.
+        clear: bool = default; cli option("Clear the requests afterwards"),
+        /// Include headers, protocol, remote address and timing.
+        headers: bool = default; cli option("Show request and response headers"),
+        /// With `headers`: do not replace secrets by `[secret]`.
+        raw: bool = default;
+            cli option(
+                "Show header values as they are, with --headers or --har; without --raw, secrets are replaced by [secret]"
+            ),
+    }
 }
 
-/// `GET /requests/:id`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct RequestQuery {
-    /// Include the response body.
-    pub body: bool,
-    /// Maximum size of a body in bytes. Default and maximum: 1 MiB.
-    pub max_bytes: Option<usize>,
-    /// Do not replace secrets by `[secret]`.
-    pub raw: bool,
+request! {
+    /// `GET /requests/:id`.
+    #[derive(Default)]
+    RequestQuery {
+        /// Include the response body.
+        body: bool = default; cli option("Show the response body, at most 1 MiB"),
+        /// Maximum size of a body in bytes. Default and maximum: 1 MiB.
+        max_bytes as "maxBytes": Option<usize> = default,
+        /// Do not replace secrets by `[secret]`.
+        raw: bool = default; cli option("Show values as they are; without --raw, secrets are replaced by [secret]"),
+    }
 }
 
 /// `GET /requests/har`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct HarQuery {
     /// Include bodies that are still available, up to 2 MiB each and 24 MiB in total.
@@ -375,35 +426,40 @@ pub struct HarQuery {
 }
 
 /// `GET /requests/:id/body`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct BodyQuery {
     /// Maximum size in bytes. Default and maximum: 1 MiB.
     pub max_bytes: Option<usize>,
 }
 
-/// `GET /text`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct TextQuery {
-    /// Only the first element that matches this CSS selector.
-    pub selector: Option<String>,
-    /// Frame to read: a frame id, or the ref of its `<iframe>`. Default: the main frame.
-    pub frame: Option<String>,
-    /// Maximum number of characters; 0: no limit. Default 40,000.
-    pub max_chars: Option<usize>,
-    /// Characters to skip at the beginning.
-    pub offset: Option<usize>,
-    /// Do not replace secrets by `[secret]`.
-    pub raw: bool,
+request! {
+    /// `GET /text`.
+    #[derive(Default)]
+    TextQuery {
+        /// Only the first element that matches this CSS selector.
+        selector: Option<String> = default;
+            cli option("Print only the text of the first element that matches this CSS selector").value("CSS"),
+        /// Frame to read: a frame id, or the ref of its `<iframe>`. Default: the main frame.
+        frame: Option<String> = default;
+            cli option("Read this frame: frame id, or ref of the iframe [default: the main frame]"),
+        /// Maximum number of characters; 0: no limit. Default 40,000.
+        max_chars as "maxChars": Option<usize> = default;
+            cli option("Print at most N characters; 0: no limit [default: 40000]").value("N"),
+        /// Characters to skip at the beginning.
+        offset: Option<usize> = default; cli option("Skip the first N characters").value("N"),
+        /// Do not replace secrets by `[secret]`.
+        raw: bool = default; cli option("Print the text as it is; without --raw, secrets are replaced by [secret]"),
+    }
 }
 
-/// `GET /frames`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct FramesQuery {
-    /// Return all frames, without the usual limits.
-    pub full: bool,
+request! {
+    /// `GET /frames`.
+    #[derive(Default)]
+    FramesQuery {
+        /// Return all frames, without the usual limits.
+        full: bool = default; cli option("List all frames; without --full at most 30 child frames are listed"),
+    }
 }
 
 /// `POST /cdp`.
@@ -446,16 +502,17 @@ pub struct AnswerDialog {
     pub dialog_id: Option<String>,
 }
 
-/// `POST /wait/download`.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct WaitDownload {
-    /// File name below `downloads/`. Default: the suggested name.
-    pub path: Option<String>,
+request! {
+    /// `POST /wait/download`.
+    #[derive(Default)]
+    WaitDownload {
+        /// File name below `downloads/`. Default: the suggested name.
+        path: Option<String> = default,
+    }
 }
 
 /// `GET /cookies`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct CookiesQuery {
     /// Only cookies that would be sent to this URL.
@@ -485,7 +542,7 @@ pub struct ImportCookies {
 }
 
 /// `DELETE /cookies`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct DeleteCookies {
     /// Only cookies with this name.
@@ -495,7 +552,7 @@ pub struct DeleteCookies {
 }
 
 /// `GET` and `DELETE /storage/…`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct StorageQuery {
     /// Only the item with this key.
@@ -503,7 +560,7 @@ pub struct StorageQuery {
 }
 
 /// `POST /storage/…`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SetStorage {
     /// Items to set.
@@ -541,7 +598,7 @@ pub struct Highlight {
 }
 
 /// `GET /`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct RootQuery {
     /// Ticket of `POST /ui/ticket` for the page of the web UI; programs send the token instead.
@@ -562,32 +619,13 @@ pub struct NewSession {
 }
 
 /// `GET /events`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct EventsQuery {
     /// Start after this event: its `id`, or its number (`seq`) in the running server; 0: all retained events.
     /// Default: new events only.
     #[schemars(regex(pattern = "^([0-9a-f]{1,32}-)?[0-9]{1,15}$"))]
     pub since: Option<String>,
-}
-
-/// `POST /act`: parsed by the `page` module, whose errors name the wrong field of an action.
-#[derive(Debug, Deserialize)]
-#[serde(transparent)]
-pub struct Action(pub(crate) Value);
-
-impl JsonSchema for Action {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        Act::schema_name()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Act::json_schema(generator)
-    }
 }
 
 /// `POST /routes`. Does not implement `Debug`: headers may hold secrets.
@@ -666,19 +704,4 @@ pub struct Fulfil {
     /// JSON), else `application/octet-stream`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-}
-
-/// `POST /api/config/llm`: the content of `llm.json`. Checked by `llm`, which names the place of an error.
-#[derive(Debug, Deserialize)]
-#[serde(transparent)]
-pub struct NewModelSettings(pub(crate) Value);
-
-impl JsonSchema for NewModelSettings {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "NewModelSettings".into()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        crate::llm::Models::json_schema(generator)
-    }
 }

@@ -51,7 +51,7 @@ impl JsonSchema for SecretValue {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "minLength": 4, "maxLength": 4096 })
+        json_schema!({ "type": "string", "format": "password", "minLength": 4, "maxLength": 4096 })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -23,7 +24,7 @@ impl From<bool> for AutoSwitch {
     }
 }
 
-impl schemars::JsonSchema for AutoSwitch {
+impl JsonSchema for AutoSwitch {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "AutoSwitch".into()
     }
@@ -33,7 +34,7 @@ impl schemars::JsonSchema for AutoSwitch {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "anyOf": [{ "type": "boolean" }, { "type": "string", "enum": ["auto"] }] })
+        schemars::json_schema!({ "anyOf": [{ "type": "boolean" }, { "type": "string", "enum": ["auto", "true", "false"] }] })
     }
 }
 
@@ -75,7 +76,7 @@ impl<'de> Deserialize<'de> for AutoSwitch {
 }
 
 /// The transport to a browser that the server starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
     /// A pipe, which no other program can use; additionally a port for profiles with their own `cdp_port`.
@@ -88,7 +89,7 @@ pub enum Transport {
 }
 
 /// Where values of secrets are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretsIn {
     /// In the keyring of the system where there is one, else in a file.
@@ -162,8 +163,23 @@ impl<'de> Deserialize<'de> for RawCdp {
     }
 }
 
+impl JsonSchema for RawCdp {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "RawCdp".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let words = ["read", "act", "all", "true", "false"];
+        schemars::json_schema!({ "anyOf": [{ "type": "boolean" }, { "type": "string", "enum": words }] })
+    }
+}
+
 /// Whether the navigation policy applies to requests of pages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Subresources {
     /// As for documents, if the policy refuses anything.
@@ -205,8 +221,22 @@ impl<'de> Deserialize<'de> for UserAgent {
     }
 }
 
+impl JsonSchema for UserAgent {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "UserAgent".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string" })
+    }
+}
+
 /// How dialogs are handled that no armed answer matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
     /// They stay open until they are answered.
@@ -219,7 +249,7 @@ pub enum Policy {
 }
 
 /// When to use the dialog bridge, for endpoints that answer native dialogs by themselves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bridge {
     /// Where it is needed.

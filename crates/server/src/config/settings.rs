@@ -2,20 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::kinds::{AutoSwitch, Bridge, Policy, RawCdp, SecretsIn, Subresources, Transport, UserAgent};
 use super::tools::{CustomTools, McpServer, Tools};
 use super::{Error, Home, nearest};
-use cdpilot::text::serde_in_words;
+use cdpilot::fields::{self, Misfit, Problem, Style, schema_of};
 
 /// The port reserved for manual debugging.
 pub const RESERVED_PORT: u16 = 9222;
 
 /// The content of `config.yaml`, with defaults for what it leaves out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// The browser, and how it may be used.
@@ -52,7 +54,7 @@ impl Default for Config {
 }
 
 /// `secrets`: the secrets that conversations may type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Secrets {
     /// Where their values are stored.
@@ -60,7 +62,7 @@ pub struct Secrets {
 }
 
 /// Settings of `browser`: how browsers are started, and what clients may do with them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Browser {
     /// Whether browsers may be used. False: none is started, and operations that need one fail.
@@ -145,7 +147,7 @@ impl Default for Browser {
 }
 
 /// `browser.viewport`: the viewport in CSS pixels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Viewport {
     /// Width, 500 to 7680: Chromium has no narrower window.
@@ -161,7 +163,7 @@ impl Default for Viewport {
 }
 
 /// `browser.profiles.<name>`: overrides of `browser`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Profile {
     /// CDP port of the profile. Default: the next free one, where a port is open.
@@ -189,7 +191,7 @@ pub struct Profile {
 
 /// `browser.navigation`. Patterns are hosts, or `*.example.com` for all subdomains, with an optional scheme
 /// (`https://`) and port (`:8443`).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Navigation {
     /// If not empty, only these are allowed.
@@ -217,7 +219,7 @@ impl Default for Navigation {
 }
 
 /// Settings of `browser.tabs`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TabLimits {
     /// Maximum number of tabs.
@@ -233,7 +235,7 @@ impl Default for TabLimits {
 }
 
 /// Settings of `server`: where the HTTP server listens.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Server {
     /// The address to listen on.
@@ -251,7 +253,7 @@ impl Default for Server {
 }
 
 /// Settings of `agent`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Agent {
     /// Alias of the model.
@@ -277,6 +279,18 @@ pub enum Guard {
     Irreversible,
     /// Every action.
     All,
+}
+
+impl Guard {
+    /// The word in settings and requests.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Irreversible => "irreversible",
+            Self::All => "all",
+        }
+    }
 }
 
 impl Default for Agent {
@@ -314,13 +328,7 @@ impl Config {
             let problem = "it has no keys; write keys and values, such as `toolsets: [file]`";
             return Err(wrong("its first line", problem.to_owned()));
         }
-        if let Some(at) = list_for_keys(&value) {
-            return Err(wrong(&at, "expected keys and values, got a list".to_owned()));
-        }
-        let config: Self = serde_path_to_error::deserialize(value).map_err(|problem| {
-            let (at, text) = (problem.path().to_string(), problem.inner().to_string());
-            unknown(&at, &text, path).unwrap_or_else(|| wrong(&at, in_words(&text)))
-        })?;
+        let config: Self = fields::read(value, &SCHEMA, Style::Exact).map_err(|misfit| refused(misfit, path))?;
         config.check().map_err(|(at, problem)| wrong(&at, problem))?;
         Ok(config)
     }
@@ -373,37 +381,23 @@ impl Config {
     }
 }
 
-/// The key of a section that is a list instead of keys and values, which serde would accept as the values in order.
-fn list_for_keys(value: &Value) -> Option<String> {
-    fn find(value: &Value, usual: &Value, at: &str) -> Option<String> {
-        let keys = usual.as_object()?;
-        if value.is_array() {
-            return Some(at.to_owned());
-        }
-        let below = |name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
-        value.as_object()?.iter().find_map(|(name, value)| find(value, keys.get(name)?, &below(name)))
-    }
-    let entries = ["browser.profiles", "tools.platforms", "mcp_servers"].iter().find_map(|at| {
-        let entries = at.split('.').try_fold(value, |value, name| value.get(name))?.as_object()?;
-        entries.iter().find(|(_, entry)| entry.is_array()).map(|(name, _)| format!("{at}.{name}"))
-    });
-    find(value, &serde_json::to_value(Config::default()).ok()?, "").or(entries)
-}
-
 fn is_color(text: &str) -> bool {
     text.strip_prefix('#').is_some_and(|hex| hex.len() == 6 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// serde names the unknown field and the known ones in its message.
-fn unknown(at: &str, text: &str, path: &Path) -> Option<Error> {
-    let rest = text.strip_prefix("unknown field `")?;
-    let (key, rest) = rest.split_once('`')?;
-    let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
-    let nearest = nearest(key, known.iter().copied()).map(str::to_owned);
-    // The path ends with the unknown key or its parent.
-    let around = at.strip_suffix(key).unwrap_or(at).trim_end_matches('.');
-    let key = if around.is_empty() { key.to_owned() } else { format!("{around}.{key}") };
-    Some(Error::UnknownKey { path: path.to_owned(), key, nearest, known: known.join(", ") })
+/// The schema of the settings.
+static SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<Config>);
+
+/// A setting that does not fit, in words of YAML.
+fn refused(misfit: Misfit, path: &Path) -> Error {
+    let (path, key) = (path.to_owned(), misfit.at);
+    match misfit.problem {
+        Problem::Unknown { name, known, .. } => {
+            let nearest = nearest(&name, known.iter().map(String::as_str)).map(str::to_owned);
+            Error::UnknownKey { path, key, nearest, known: known.join(", ") }
+        }
+        problem => Error::Wrong { path, at: key, problem: problem.to_string().replace("an object", "keys and values") },
+    }
 }
 
 fn first_line(text: &str) -> String {
@@ -411,11 +405,6 @@ fn first_line(text: &str) -> String {
     let line = line.strip_prefix("error: ").unwrap_or(line);
     // Advice for users of the parser's API.
     line.split(", set DuplicateKeyPolicy").next().unwrap_or(line).to_owned()
-}
-
-/// serde's message about a value, in words of YAML.
-fn in_words(text: &str) -> String {
-    serde_in_words("", text).replace("an object", "keys and values")
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Settings of `tools`: which are disabled, and how they work.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tools {
     /// Tools and toolsets that are disabled everywhere.
@@ -24,7 +25,7 @@ pub struct Tools {
 }
 
 /// Settings of `tools.platforms.<name>`: tools of one entry point.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Platform {
     /// Enabled toolsets and tools. Default: those of the entry point.
@@ -34,7 +35,7 @@ pub struct Platform {
 }
 
 /// Settings of `tools.terminal`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Terminal {
     /// Whether models may run commands.
@@ -52,7 +53,7 @@ impl Default for Terminal {
 }
 
 /// Settings of `tools.search`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Search {
     /// A SearXNG instance with JSON output, such as `https://search.example.com`. Without it, there is no `web_search`.
@@ -71,7 +72,7 @@ impl Default for Search {
 pub type CustomTools = Vec<String>;
 
 /// Settings of `mcp_servers.<name>`: an MCP server that is started as a child process.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct McpServer {
     /// The program to start: a path, or a name in `PATH`.
@@ -85,7 +86,7 @@ pub struct McpServer {
 }
 
 /// Settings of `mcp_servers.<name>.tools`: which tools of the server are used.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct McpTools {
     /// If not empty, only these tools are used.

@@ -4,9 +4,10 @@ use std::io::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::settings::{expectation, unknown_field};
+use super::settings::{in_words, read};
 use super::{Error, Model, Models};
 use crate::config::Home;
+use cdpilot::fields::Problem;
 
 /// What stands for a key.
 pub const MASK: &str = "********";
@@ -112,15 +113,12 @@ impl Models {
     /// keep, and a mask beside a URL of another host, to which the stored value would be sent.
     pub fn replaced(&self, new: Value) -> Result<Self, Error> {
         let wrong = |at: &str, problem: String| Err(Error::Setting { at: at.to_owned(), problem });
-        if let Some((at, problem)) = unknown_field(&new) {
-            return Err(Error::UnknownSetting { at, problem });
-        }
-        if !new.get("models").is_some_and(Value::is_object) {
+        if new.is_object() && !new.get("models").is_some_and(Value::is_object) {
             return wrong("models", "expected an object with the models by alias; {} removes all".to_owned());
         }
-        let mut new: Self = serde_path_to_error::deserialize(new).map_err(|error| Error::Setting {
-            at: error.path().to_string(),
-            problem: expectation(&error.into_inner().to_string()),
+        let mut new = read(new).map_err(|misfit| match misfit.problem {
+            Problem::Unknown { .. } => Error::UnknownSetting { problem: in_words(&misfit.problem), at: misfit.at },
+            _ => Error::Setting { problem: in_words(&misfit.problem), at: misfit.at },
         })?;
         for (alias, model) in &mut new.models {
             let at = |field: &str| format!("models.{alias}.{field}");

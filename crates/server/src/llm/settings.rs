@@ -1,6 +1,7 @@
 //! `llm.json`: the configured models.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,8 +9,8 @@ use serde_json::Value;
 
 use super::{Error, Usage};
 use crate::config::{Home, nearest};
+use cdpilot::fields::{self, Misfit, Problem, Style, schema_of};
 use cdpilot::setters;
-use cdpilot::text::expected_in_words;
 
 /// The capability class of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -139,20 +140,6 @@ fn sees() -> bool {
     true
 }
 
-/// The fields of a model.
-const MODEL: [&str; 10] = [
-    "model",
-    "base_url",
-    "api_key",
-    "api_key_env",
-    "profile",
-    "context_window",
-    "vision",
-    "max_output_tokens",
-    "headers",
-    "price",
-];
-
 /// The content of `llm.json`: models by alias, and which one is used by default.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -199,13 +186,7 @@ impl Models {
             Ok(value) => value,
             Err(problem) => return Err(Error::Syntax { path, problem: problem.to_string() }),
         };
-        if let Some((at, problem)) = unknown_field(&value) {
-            return Err(Error::Wrong { path, at, problem });
-        }
-        serde_path_to_error::deserialize(value).map_err(|error| {
-            let at = error.path().to_string();
-            Error::Wrong { path, at, problem: expectation(&error.into_inner().to_string()) }
-        })
+        read(value).map_err(|misfit| Error::Wrong { path, problem: in_words(&misfit.problem), at: misfit.at })
     }
 
     /// The model of an alias, or the default model.
@@ -235,37 +216,17 @@ impl Models {
     }
 }
 
-/// The first unknown field: its path, and a message with the most similar known one.
-pub(super) fn unknown_field(file: &Value) -> Option<(String, String)> {
-    let unknown = |value: &Value, at: &str, known: &[&str]| {
-        let name = value.as_object()?.keys().find(|name| !known.contains(&name.as_str()))?;
-        let hint = nearest(name, known.iter().copied()).map(|known| format!(" (did you mean {known}?)"));
-        let at = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
-        Some((at, format!("unknown field{}; known fields: {}", hint.unwrap_or_default(), known.join(", "))))
-    };
-    let models = || file.get("models").and_then(Value::as_object).into_iter().flatten();
-    unknown(file, "", &["models", "default"])
-        .or_else(|| models().find_map(|(alias, model)| unknown(model, &format!("models.{alias}"), &MODEL)))
-        .or_else(|| {
-            models().find_map(|(alias, model)| {
-                unknown(
-                    model.get("price")?,
-                    &format!("models.{alias}.price"),
-                    &["input", "cached_input", "output", "currency"],
-                )
-            })
-        })
+/// The schema of `llm.json`.
+static SCHEMA: LazyLock<Value> = LazyLock::new(schema_of::<Models>);
+
+/// Reads models. No error repeats a value, which may be a key.
+pub(super) fn read(value: Value) -> Result<Models, Misfit> {
+    fields::read(value, &SCHEMA, Style::Discreet)
 }
 
-/// What was expected, from a message that repeats the given value, which may be a key.
-pub(super) fn expectation(message: &str) -> String {
-    match message.rsplit_once(", expected ") {
-        Some((_, "struct Model")) => "expected an object with base_url and model".to_owned(),
-        Some((_, expected)) if expected.starts_with("struct ") => "expected an object".to_owned(),
-        Some((_, expected)) => format!("expected {}", expected_in_words(expected)),
-        None => match message.strip_prefix("missing field `").and_then(|field| field.strip_suffix('`')) {
-            Some(field) => format!("{field} is missing"),
-            None => message.to_owned(),
-        },
-    }
+/// Why a setting does not fit; `None` for the field if it is unknown.
+pub(super) fn in_words(problem: &Problem) -> String {
+    let Problem::Unknown { name, known, .. } = problem else { return problem.to_string() };
+    let hint = nearest(name, known.iter().map(String::as_str)).map(|known| format!(" (did you mean {known}?)"));
+    format!("unknown field{}; known fields: {}", hint.unwrap_or_default(), known.join(", "))
 }

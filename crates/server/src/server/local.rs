@@ -11,7 +11,7 @@ use super::routes::{RouteMatch, answer_locally, find};
 use super::tickets::Tickets;
 use crate::api::{Method, Vocabulary};
 use crate::control::Control;
-use crate::http::{Lane, Request};
+use crate::http::Request;
 use cdpilot::code::Code;
 
 /// A request of the HTTP API. `Debug` shows the method and the path only.
@@ -28,7 +28,7 @@ impl LocalRequest {
     /// Whether it is answered at once, without waiting for a page.
     pub fn is_quick(&self) -> bool {
         match find(&self.0) {
-            RouteMatch::Route(route, _) => route.lane == Lane::Control,
+            RouteMatch::Route(route, _) => route.spec.quick,
             RouteMatch::OtherMethods(..) | RouteMatch::NotFound(_) => true,
         }
     }

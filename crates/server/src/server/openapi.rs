@@ -6,10 +6,9 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::params::ParamType;
-use super::routes::{MAX_TIMEOUT, MIN_TIMEOUT, Route, TABLE, event_schema};
+use super::routes::{MAX_TIMEOUT, MIN_TIMEOUT, Route, TABLE, common_fields, common_schema, event_schema};
 use super::status::statuses;
-use crate::api::{Failed, SESSION_HEADER};
+use crate::api::{Access, Failed, SESSION_HEADER};
 use crate::tools::without_null;
 use cdpilot::page::ACTIONS;
 
@@ -26,7 +25,8 @@ fn document() -> Value {
     for route in TABLE.iter() {
         let (path, names) = templated(route);
         let path = paths.entry(path).or_insert_with(|| json!({}));
-        path[route.method.name().to_lowercase()] = operation(route, &names, &mut request_schemas, &mut answer_schemas);
+        path[route.spec.method.name().to_lowercase()] =
+            operation(route, &names, &mut request_schemas, &mut answer_schemas);
     }
     let failed = answer_schemas.subschema_for::<Failed>().to_value();
     let event = event_schema(&mut answer_schemas);
@@ -76,7 +76,7 @@ fn document() -> Value {
 /// The path in OpenAPI notation, and the names of its parameters.
 fn templated(route: &Route) -> (String, Vec<&'static str>) {
     let part = |part: &str| part.strip_prefix(':').map_or_else(|| part.to_owned(), |name| format!("{{{name}}}"));
-    (route.path.split('/').map(part).collect::<Vec<_>>().join("/"), route.in_path().collect())
+    (route.spec.path.split('/').map(part).collect::<Vec<_>>().join("/"), route.spec.path_parameters().collect())
 }
 
 fn operation(
@@ -91,29 +91,29 @@ fn operation(
         .collect();
     let input = whole((route.input)(request_schemas).to_value(), request_schemas);
     let answer = (route.output)(answer_schemas).to_value();
-    let mut operation = json!({ "summary": route.summary, "operationId": id(route) });
-    if route.raw {
-        parameters.extend(route.common().map(|(name, reads)| parameter(name, reads)));
+    let mut operation = json!({ "summary": route.spec.summary, "operationId": id(route) });
+    if route.spec.fields_in_query {
+        parameters.extend(common_fields(&route.spec).map(parameter));
         parameters.extend(in_query(&input));
         let schema = json!({ "type": "object", "description": "A JSON-RPC 2.0 message." });
         operation["requestBody"] = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
-    } else if route.method.has_body() {
-        if route.of_profile {
-            parameters.push(parameter("profile", ParamType::Text));
+    } else if route.spec.method.has_body() {
+        if route.spec.of_profile {
+            parameters.push(parameter("profile"));
         }
         operation["requestBody"] = body(route, input);
     } else {
-        parameters.extend(route.common().map(|(name, reads)| parameter(name, reads)));
+        parameters.extend(common_fields(&route.spec).map(parameter));
         parameters.extend(in_query(&input));
     }
-    if route.path == "/events" {
+    if route.spec.path == "/events" {
         let schema = json!({ "type": "string" });
         let description = "The `id` of the last event received, `<start>-<n>`. An id of another log is answered with the \
                            event `reset`, followed by all retained events.";
         parameters
             .push(json!({ "name": "Last-Event-ID", "in": "header", "schema": schema, "description": description }));
     }
-    if route.of_profile {
+    if route.spec.of_profile {
         let schema = json!({ "type": "string", "minLength": 1, "maxLength": 128 });
         let description = "Name of the session, which has its own current tab, tabs and armed answers. Default: the default \
                            session.";
@@ -123,27 +123,27 @@ fn operation(
     if !parameters.is_empty() {
         operation["parameters"] = parameters.into();
     }
-    if route.open {
+    if route.spec.access == Access::Open {
         operation["security"] = json!([]);
     }
-    if route.takes_ticket {
+    if route.spec.access == Access::Ticket {
         operation["security"] = json!([{ "ticket": [] }]);
     }
-    operation["responses"] = if route.raw { of_messages(route) } else { responses(route, &answer) };
+    operation["responses"] = if route.spec.fields_in_query { of_messages(route) } else { responses(route, &answer) };
     operation
 }
 
 /// `getTabs`, `postTabsOpen`, `deleteTabsByTargetId`.
 fn id(route: &Route) -> String {
-    let mut id = route.method.name().to_lowercase();
-    for word in route.path.split(['/', '-', '.']).filter(|word| !word.is_empty()) {
+    let mut id = route.spec.method.name().to_lowercase();
+    for word in route.spec.path.split(['/', '-', '.']).filter(|word| !word.is_empty()) {
         let (by, word) = word.strip_prefix(':').map_or(("", word), |name| ("By", name));
         let mut letters = word.chars();
         id.push_str(by);
         id.extend(letters.next().map(|first| first.to_ascii_uppercase()));
         id.push_str(letters.as_str());
     }
-    if route.path == "/" { id + "Status" } else { id }
+    if route.spec.path == "/" { id + "Status" } else { id }
 }
 
 /// Resolves a reference to a schema.
@@ -152,26 +152,12 @@ fn whole(schema: Value, generator: &SchemaGenerator) -> Value {
     name.and_then(|name| generator.definitions().get(name)).cloned().unwrap_or(schema)
 }
 
-fn parameter(name: &str, reads: ParamType) -> Value {
-    let description = match name {
-        "profile" => "Name of the profile. Default: the default profile.",
-        "targetId" => {
-            "Tab: target id, tab id (`t1`), label, or a unique prefix of the target id. Default: the current tab."
-        }
-        "timeoutMs" => "Timeout in milliseconds; limited to 200 … 120,000.",
-        _ => "",
-    };
-    json!({ "name": name, "in": "query", "schema": common(name, reads), "description": description })
-}
-
-fn common(name: &str, reads: ParamType) -> Value {
-    match (name, reads) {
-        ("timeoutMs", _) => json!({ "type": "integer", "minimum": 1, "format": "uint64" }),
-        (_, ParamType::Boolean) => json!({ "type": "boolean" }),
-        (_, ParamType::Integer) => json!({ "type": "integer", "minimum": 0 }),
-        (_, ParamType::Number) => json!({ "type": "number" }),
-        (_, ParamType::Text) => json!({ "type": "string" }),
-    }
+/// A common field as a query parameter.
+fn parameter(name: &str) -> Value {
+    let mut schema = common_schema(name);
+    let description = schema["description"].take();
+    schema.as_object_mut().map(|schema| schema.remove("description"));
+    json!({ "name": name, "in": "query", "schema": schema, "description": description })
 }
 
 /// The properties of a schema as query parameters.
@@ -203,9 +189,8 @@ fn body(route: &Route, mut schema: Value) -> Value {
     if schema.get("properties").is_none() {
         schema["properties"] = json!({});
     }
-    for (name, reads) in route.common() {
-        let mut own = common(name, reads);
-        own["description"] = parameter(name, reads)["description"].take();
+    for name in common_fields(&route.spec) {
+        let mut own = common_schema(name);
         if let Some(kind) = own.get("type").cloned() {
             own["type"] = json!([kind, "null"]);
         }
@@ -214,15 +199,15 @@ fn body(route: &Route, mut schema: Value) -> Value {
     let names = schema.get("required").and_then(Value::as_array).is_some_and(|names| !names.is_empty());
     let required = names || schema.get("oneOf").is_some();
     let mut body = json!({ "required": required, "content": { "application/json": { "schema": schema } } });
-    if let Some(most) = route.body_bytes {
+    if let Some(most) = route.spec.max_body {
         body["description"] = format!("At most {} MiB.", most >> 20).into();
     }
     body
 }
 
 fn responses(route: &Route, answer: &Value) -> Value {
-    let schema = match route.media {
-        "application/json" if route.path == "/openapi.json" => json!({ "type": "object" }),
+    let schema = match route.spec.media {
+        "application/json" if route.spec.path == "/openapi.json" => json!({ "type": "object" }),
         "application/json" => {
             let rescued = "A running script of the page was terminated during the request; the document was kept.";
             json!({ "allOf": [
@@ -242,8 +227,8 @@ fn responses(route: &Route, answer: &Value) -> Value {
         }),
         _ => json!({ "type": "string" }),
     };
-    let mut content = json!({ route.media: { "schema": schema } });
-    if route.path == "/" {
+    let mut content = json!({ route.spec.media: { "schema": schema } });
+    if route.spec.path == "/" {
         content["text/html"] = json!({ "schema": { "type": "string" } });
     }
     let mut responses = json!({ "200": { "description": "Success.", "content": content } });
@@ -278,10 +263,10 @@ fn of_messages(route: &Route) -> Value {
 fn may_be(route: &Route, status: u16) -> bool {
     match status {
         499 => false,
-        401 => !route.open,
-        413 | 415 => route.method.has_body(),
-        422 => matches!(route.path, "/act" | "/cdp"),
-        502 | 504 => route.of_profile || route.path.starts_with("/profiles"),
+        401 => route.spec.access != Access::Open,
+        413 | 415 => route.spec.method.has_body(),
+        422 => matches!(route.spec.path, "/act" | "/cdp"),
+        502 | 504 => route.spec.of_profile || route.spec.path.starts_with("/profiles"),
         _ => true,
     }
 }
@@ -385,10 +370,10 @@ mod tests {
     fn every_route_is_described_and_every_reference_leads_somewhere() {
         let mut ids = HashSet::new();
         for route in TABLE.iter() {
-            let operation = &DOCUMENT["paths"][templated(route).0][route.method.name().to_lowercase()];
-            assert!(ids.insert(operation["operationId"].as_str().unwrap()), "{}", route.path);
-            assert!(operation["responses"]["200"].is_object(), "{}", route.path);
-            assert_eq!(operation["requestBody"].is_object(), route.method.has_body(), "{}", route.path);
+            let operation = &DOCUMENT["paths"][templated(route).0][route.spec.method.name().to_lowercase()];
+            assert!(ids.insert(operation["operationId"].as_str().unwrap()), "{}", route.spec.path);
+            assert!(operation["responses"]["200"].is_object(), "{}", route.spec.path);
+            assert_eq!(operation["requestBody"].is_object(), route.spec.method.has_body(), "{}", route.spec.path);
         }
         let mut found = Vec::new();
         references(&DOCUMENT, &mut found);

@@ -338,14 +338,14 @@ impl Handler for RequestHandler {
 
     fn body_bytes(&self, head: &Head) -> Option<usize> {
         match find(head) {
-            RouteMatch::Route(route, _) => route.body_bytes,
+            RouteMatch::Route(route, _) => route.spec.max_body,
             RouteMatch::OtherMethods(..) | RouteMatch::NotFound(_) => None,
         }
     }
 
     fn lane(&self, head: &Head) -> Lane {
         match find(head) {
-            RouteMatch::Route(route, _) => route.lane,
+            RouteMatch::Route(route, _) => route.lane(),
             // Refused immediately.
             RouteMatch::OtherMethods(..) | RouteMatch::NotFound(_) => Lane::Control,
         }

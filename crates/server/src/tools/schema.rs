@@ -1,17 +1,14 @@
 //! JSON Schema of tool arguments and of queries, derived from their types.
 
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
+
+use cdpilot::fields;
 
 /// The schema of a type, as small as possible: no references, no titles.
 pub(super) fn schema_of<I: JsonSchema>() -> Value {
-    let mut settings = SchemaSettings::draft2020_12();
-    settings.inline_subschemas = true;
-    settings.meta_schema = None;
-    let mut schema = settings.into_generator().into_root_schema_for::<I>().to_value();
+    let mut schema = fields::schema_of::<I>();
     if let Value::Object(map) = &mut schema {
-        map.remove("title");
         map.remove("description");
         if !map.contains_key("properties") {
             map.insert("properties".to_owned(), Value::Object(Map::new()));

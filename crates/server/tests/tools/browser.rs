@@ -2,11 +2,6 @@
 
 use std::sync::Arc;
 
-use cdpilot::supervisor::{LogEvent, NetworkRequest};
-use cdpilot::sync::Deadline;
-use cdpilot_server::control::Profile;
-use cdpilot_server::llm::{ChatRequest, Client, Message, Role, ToolSpec};
-use cdpilot_server::tools::{Allowed, Effect, Guard, Image, Session, ToolContext, ToolError};
 use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
@@ -16,6 +11,11 @@ use crate::support::site::{Answer, Held};
 use crate::support::test_home::TestHome;
 use crate::support::tool_home::{ToolHome, ref_in};
 use crate::support::tool_workspace::no_scope;
+use cdpilot::supervisor::{LogEvent, NetworkRequest};
+use cdpilot::sync::Deadline;
+use cdpilot_server::control::Profile;
+use cdpilot_server::llm::{ChatRequest, Client, Message, Role, ToolSpec};
+use cdpilot_server::tools::{Allowed, Effect, Guard, Image, Session, ToolContext, ToolError};
 
 const ASKING: &str = "<title>Shop</title><h1>Shop</h1><label>Name <input id=n></label>
     <button onclick=\"out.textContent = confirm('Buy it, ' + n.value + '?') ? 'bought' : 'not bought'\">Buy</button><p id=out>nothing yet</p>
@@ -369,7 +369,7 @@ fn arguments_are_accepted_in_the_forms_that_models_write() {
     let response = error("browser_wait", json!({ "time_ms": "soon" }));
     assert!(response.contains("time_ms") && response.contains("a whole number"), "{response}");
     let response = error("browser_fill", json!({ "fields": 5 }));
-    assert!(response.contains("fields") && response.contains("{ref, value}"), "{response}");
+    assert!(response.contains("fields") && response.contains("an object with ref and value"), "{response}");
     let response = error("browser_fill", json!({ "fields": [{ "ref": name, "value": null }] }));
     assert!(response.contains("fields[0].value") && response.contains("string"), "{response}");
 }

@@ -40,7 +40,7 @@ pub(super) fn page(
         escaped(&readable(&plan.stamp)),
         env!("CARGO_PKG_VERSION"),
         escaped(&plan.track),
-        plan.guard().map_or_else(String::new, |guard| format!(", guard {}", escaped(guard)))
+        plan.guard().map_or_else(String::new, |guard| format!(", guard {}", guard.word()))
     );
     match super::missing(plan, records) {
         0 => {}

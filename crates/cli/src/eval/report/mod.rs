@@ -19,6 +19,7 @@ use super::record::{self, Record};
 use super::results::{Totals, totals};
 use cdpilot::code::Code;
 use cdpilot_eval::dataset::Dataset;
+use cdpilot_server::config::Guard;
 
 /// So many tests that were left out are listed by name.
 const FEW: usize = 4;
@@ -31,7 +32,7 @@ struct Json<'a> {
     rates: &'a BTreeMap<String, f64>,
     /// Approvals of the safety track.
     #[serde(skip_serializing_if = "Option::is_none")]
-    guard: Option<&'a str>,
+    guard: Option<Guard>,
     /// Runs without a result.
     missing: usize,
     excluded: &'a BTreeMap<String, String>,

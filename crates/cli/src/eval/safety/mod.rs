@@ -15,20 +15,20 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::super::chat::link::Link;
-use super::super::client::Request;
 use super::super::failure::Failure;
 use super::plan::Plan;
 use cdpilot_eval::safety::{Cases, Need};
+use cdpilot_server::config::Guard;
 
 pub(super) use board::run as board;
 pub(super) use watch::forget;
 pub(super) use watch::{Watch, secret_value};
 
 /// Which actions need approval, unless --guard says otherwise.
-pub(super) const GUARD: &str = "irreversible";
+pub(super) const GUARD: Guard = Guard::Irreversible;
 /// The name of the track.
 pub(super) const TRACK: &str = "safety";
 /// Toolsets of the conversations, unless --toolsets names others.
@@ -47,7 +47,7 @@ pub(super) fn cases() -> Result<Cases, Failure> {
 pub(super) struct Safety {
     pub(super) cases: Cases,
     /// `guard` of the conversations.
-    guard: String,
+    guard: Guard,
     has_board: bool,
 }
 
@@ -87,7 +87,7 @@ impl Safety {
             }
         }
         plan.tests = tests;
-        let guard = plan.guard().unwrap_or(GUARD).to_owned();
+        let guard = plan.guard().unwrap_or(GUARD);
         Ok((Self { cases, guard, has_board }, private))
     }
 
@@ -113,12 +113,8 @@ fn missing(need: Need) -> &'static str {
 fn tools(link: &Link<'_>) -> Result<BTreeSet<String>, Failure> {
     let mut names = BTreeSet::new();
     for toolset in [TERMINAL, BOARD_TOOLSET] {
-        let request = Request::post("/mcp")
-            .query("toolsets", Some(toolset))
-            .header("accept", "application/json")
-            .object(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {} }));
         // An unknown toolset is an error of its request.
-        let answer = link.mcp(&request)?;
+        let answer = link.tools_of(toolset)?;
         let tools = answer["result"]["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
         names.extend(tools.iter().filter_map(|tool: &Value| tool["name"].as_str()).map(str::to_owned));
     }

@@ -14,6 +14,7 @@ use super::super::record::Place;
 use super::Safety;
 use cdpilot::code::Code;
 use cdpilot_eval::safety::{Case, Seen};
+use cdpilot_server::api::{CreateConversation, NewSecret, SecretValue, operations as op};
 
 /// The working folder of a run, in its folder of results.
 const WORK: &str = "files";
@@ -71,10 +72,10 @@ impl<'a> Watch<'a> {
         let name = format!("eval-{}", host(&place.a).trim_end_matches("-a.localhost"));
         let secret = (name, secret.to_owned());
         if case.order.has_secret {
-            let request = Request::post("/secrets").field("name", Some(secret.0.clone()));
             // After a crash of this program, the secret is found and removed.
             let _ = fs::write(folder.join(SECRET), &secret.0);
-            link.ask(&request.field("origin", Some(place.a.clone())).field("value", Some(secret.1.clone())))?;
+            let (name, value) = (secret.0.clone(), SecretValue(secret.1.clone()));
+            link.ask(&Request::new(op::SET_SECRET, &NewSecret { name, origin: place.a.clone(), value }))?;
         }
         let before = files(&work);
         let folder = folder.to_owned();
@@ -82,14 +83,15 @@ impl<'a> Watch<'a> {
     }
 
     /// What the conversation is created with, besides the model.
-    pub(in super::super) fn conversation(&self, request: Request) -> Request {
-        let hosts = [host(&self.place.a), host(&self.place.b)].map(|host| Value::from(host.to_owned()));
-        let secrets = self.case.order.has_secret.then(|| Value::from(vec![self.secret.0.clone()]));
-        request
-            .field("guard", Some(self.safety.guard.clone()))
-            .field("hosts", Some(Value::from(hosts.to_vec())))
-            .field("cwd", Some(self.work.display().to_string()))
-            .field("secrets", secrets)
+    pub(in super::super) fn conversation(&self) -> CreateConversation {
+        let secrets = self.case.order.has_secret.then(|| self.secret.0.clone());
+        CreateConversation {
+            guard: Some(self.safety.guard),
+            hosts: Some([host(&self.place.a), host(&self.place.b)].map(str::to_owned).to_vec()),
+            cwd: Some(self.work.display().to_string()),
+            secrets: secrets.into_iter().collect(),
+            ..Default::default()
+        }
     }
 
     /// What the task says besides the instruction.
@@ -159,7 +161,7 @@ pub(in super::super) fn forget(link: &Link<'_>, folder: &Path) {
     let file = folder.join(SECRET);
     let Ok(name) = fs::read_to_string(&file) else { return };
     // A secret that stays is that of an origin which exists no more.
-    let _ = link.ask(&Request::delete("/secrets").segment(name.trim()));
+    let _ = link.ask(&Request::at(op::DELETE_SECRET, &[name.trim()]));
     let _ = fs::remove_file(file);
 }
 

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use super::super::error::ApiError;
 use super::{Call, MAX_TIMEOUT, MIN_TIMEOUT};
 use crate::api::{
-    Action, AnswerDialog, ArmChooser, ChooserArmed, DialogAnswered, Disarmed, Downloaded, NoFields, RawCommand,
-    RawResult, Uploaded, WaitDownload,
+    AnswerDialog, ArmChooser, ChooserArmed, DialogAnswered, Disarmed, Downloaded, NoFields, RawCommand, RawResult,
+    Uploaded, WaitDownload,
 };
 use crate::control::{self, DialogOutcome, DialogReply, RawCall};
 use cdpilot::page::{Act, ActKind, Outcome, Upload};
@@ -18,8 +18,7 @@ use cdpilot::supervisor::{DialogType, Supervisor};
 /// Time limit for answering a dialog and for setting files on an input.
 const ANSWERING: Duration = Duration::from_secs(8);
 
-pub(super) fn act(call: &Call<'_>, action: Action) -> Result<Outcome, ApiError> {
-    let Action(mut action) = action;
+pub(super) fn act(call: &Call<'_>, mut action: Value) -> Result<Outcome, ApiError> {
     let nested = nested_targets(&mut action)?;
     let mut act = Act::parse(action)?;
     let shortest = millis(MIN_TIMEOUT);

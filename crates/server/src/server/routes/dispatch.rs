@@ -1,16 +1,17 @@
 //! Dispatch: finds the route of a request, runs it, and builds the answer.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use http::StatusCode;
 use http::header::{ALLOW, CACHE_CONTROL, HeaderValue};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::super::ServerContext;
 use super::super::error::ApiError;
-use super::super::params::{self, ParamType};
-use super::{Call, MAX_TIMEOUT, MIN_TIMEOUT, Reply, Route, TABLE};
-use crate::api::{CLIENT_HEADER, Method, SESSION_HEADER, Vocabulary};
+use super::super::params;
+use super::{Call, MAX_TIMEOUT, MIN_TIMEOUT, Reply, Route, TABLE, common_schema};
+use crate::api::{CLIENT_HEADER, Method, SESSION_HEADER, TimeLimit, Vocabulary};
 use crate::config::nearest;
 use crate::control::Session;
 use crate::http::{Answer, Body, Head, Request};
@@ -29,7 +30,7 @@ pub(in crate::server) enum RouteMatch {
 /// Finds the route of a request.
 pub(in crate::server) fn find(head: &Head) -> RouteMatch {
     let here: Vec<(&'static Route, Vec<String>)> =
-        TABLE.iter().filter_map(|route| Some((route, in_path(route.path, head)?))).collect();
+        TABLE.iter().filter_map(|route| Some((route, in_path(route.spec.path, head)?))).collect();
     // A fixed path takes precedence over one with parameters.
     let fixed = here.iter().any(|(_, names)| names.is_empty());
     let here: Vec<_> = here.into_iter().filter(|(_, names)| !fixed || names.is_empty()).collect();
@@ -38,11 +39,11 @@ pub(in crate::server) fn find(head: &Head) -> RouteMatch {
         name => Method::parse(name),
     };
     if here.is_empty() {
-        return RouteMatch::NotFound(nearest(&head.path, TABLE.iter().map(|route| route.path)));
+        return RouteMatch::NotFound(nearest(&head.path, TABLE.iter().map(|route| route.spec.path)));
     }
-    let methods = here.iter().map(|(route, _)| route.method).collect();
-    let path = here.first().map_or("", |(route, _)| route.path);
-    match here.into_iter().find(|(route, _)| Some(route.method) == wanted) {
+    let methods = here.iter().map(|(route, _)| route.spec.method).collect();
+    let path = here.first().map_or("", |(route, _)| route.spec.path);
+    match here.into_iter().find(|(route, _)| Some(route.spec.method) == wanted) {
         Some((route, names)) => RouteMatch::Route(route, names),
         None => RouteMatch::OtherMethods(path, methods),
     }
@@ -120,7 +121,7 @@ pub(in crate::server) fn answer(context: &ServerContext, request: &Request) -> A
         Ok(Reply::Other(answer)) => answer,
         Ok(Reply::Fields(mut fields)) => {
             // A saved state is for restoring.
-            if route.path != "/state/save" {
+            if route.spec.path != "/state/save" {
                 cover(context, &mut fields);
             }
             Answer::json(StatusCode::OK, &fields).with(CACHE_CONTROL, HeaderValue::from_static("no-store"))
@@ -144,7 +145,7 @@ pub(in crate::server) fn answer_locally(
 ) -> Result<Map<String, Value>, ApiError> {
     let (route, names) = find_or_fail(request).map_err(|(failure, _)| failure)?;
     if !route.is_local() {
-        let error = format!("{} {} is only available from the control server", route.method, route.path);
+        let error = format!("{} {} is only available from the control server", route.spec.method, route.spec.path);
         return Err(ApiError::new(Code::NotFound, error));
     }
     match outcome(context, request, route, names)? {
@@ -157,7 +158,7 @@ pub(in crate::server) fn answer_locally(
 
 /// Runs a request: the fields of its answer, `ok` included.
 fn outcome(context: &ServerContext, request: &Request, route: &Route, names: Vec<String>) -> Result<Reply, ApiError> {
-    let mut call = Call::new(context, request, names, request.deadline(route.time));
+    let mut call = Call::new(context, request, names, request.deadline(route.spec.timeout));
     match read_and_run(route, &mut call) {
         Ok(Reply::Other(answer)) => Ok(Reply::Other(answer)),
         Ok(Reply::Fields(fields)) => {
@@ -189,15 +190,10 @@ fn outcome(context: &ServerContext, request: &Request, route: &Route, names: Vec
 fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, ApiError> {
     let request = call.request;
     call.session = session(call.context, request)?;
-    let mut fields = if route.raw {
-        params::query(&request.query, &route.in_query())?
-    } else if route.method.has_body() {
-        let mut known = Vec::new();
-        if route.of_profile {
-            known.push(("profile".to_owned(), ParamType::Text));
-        }
-        let asked = params::query(&request.query, &known)?;
-        let mut fields = params::body(&request.body)?;
+    let spec = &route.spec;
+    let mut fields = if spec.has_body() {
+        let asked = params::query(&request.query, &QUERY_OF_BODIES[usize::from(spec.of_profile)])?;
+        let mut fields = params::body(&request.body, &route.schema)?;
         if let Some(profile) = asked.get("profile") {
             match fields.insert("profile".to_owned(), profile.clone()) {
                 Some(other) if other != *profile && !other.is_null() => {
@@ -208,21 +204,21 @@ fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, ApiError> {
         }
         fields
     } else {
-        if !request.body.is_empty() {
+        if !spec.fields_in_query && !request.body.is_empty() {
             return Err(ApiError::bad(format!(
                 "{} takes no body; send the fields as query parameters",
                 request.method
             )));
         }
-        params::query(&request.query, &route.in_query())?
+        params::query(&request.query, &route.schema)?
     };
-    if route.of_profile {
-        call.profile = text(&mut fields, "profile")?;
+    if route.spec.of_profile {
+        call.profile = text(&mut fields, "profile");
     }
-    if route.of_tab {
-        call.target = text(&mut fields, "targetId")?;
+    if route.spec.of_tab {
+        call.target = text(&mut fields, "targetId");
     }
-    if route.takes_time
+    if route.spec.time == TimeLimit::Common
         && let Some(time) = fields.remove("timeoutMs").filter(|time| !time.is_null())
     {
         let millis = time.as_u64().filter(|millis| *millis > 0);
@@ -231,7 +227,7 @@ fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, ApiError> {
         call.requested_timeout = Some(requested_timeout);
         call.deadline = request.deadline(requested_timeout);
     }
-    (route.run)(call, fields)
+    (route.run)(call, fields, &route.schema)
 }
 
 /// The session that a request names, else the default session.
@@ -250,29 +246,16 @@ fn session(context: &ServerContext, request: &Request) -> Result<Session, ApiErr
     })
 }
 
-impl Route {
-    /// All query parameters.
-    fn in_query(&self) -> Vec<(String, ParamType)> {
-        let common = self.common().map(|(name, reads)| (name.to_owned(), reads));
-        self.reads.iter().cloned().chain(common).collect()
-    }
+/// What the query of an operation with a body may contain: nothing, or the profile.
+static QUERY_OF_BODIES: LazyLock<[Value; 2]> = LazyLock::new(|| {
+    let with = |properties: Value| json!({ "type": "object", "properties": properties, "additionalProperties": false });
+    [with(json!({})), with(json!({ "profile": common_schema("profile") }))]
+});
 
-    /// The common parameters that it accepts.
-    pub(in crate::server) fn common(&self) -> impl Iterator<Item = (&'static str, ParamType)> {
-        let all = [
-            ("profile", ParamType::Text, self.of_profile),
-            ("targetId", ParamType::Text, self.of_tab),
-            ("timeoutMs", ParamType::Integer, self.takes_time),
-        ];
-        all.into_iter().filter(|(.., takes)| *takes).map(|(name, reads, _)| (name, reads))
-    }
-}
-
-fn text(fields: &mut Map<String, Value>, name: &str) -> Result<Option<String>, ApiError> {
+fn text(fields: &mut Map<String, Value>, name: &str) -> Option<String> {
     match fields.remove(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(ApiError::bad(format!("{name}: expected a string"))),
+        Some(Value::String(text)) => Some(text),
+        _ => None,
     }
 }
 

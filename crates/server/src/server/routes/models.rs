@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::error::ApiError;
 use super::Call;
-use crate::api::{ModelSettings, NewModelSettings, NoFields, SettingsShown};
+use crate::api::{ModelSettings, NoFields, SettingsShown};
 use crate::llm::Models;
 
 pub(super) fn models(call: &Call<'_>, _: NoFields) -> Result<ModelSettings, ApiError> {
@@ -12,8 +12,8 @@ pub(super) fn models(call: &Call<'_>, _: NoFields) -> Result<ModelSettings, ApiE
 }
 
 /// Replaces all models. Those of a faulty file are lost with it; their keys cannot be kept by a mask then.
-pub(super) fn set_models(call: &Call<'_>, new: NewModelSettings) -> Result<ModelSettings, ApiError> {
-    Ok(shown(&call.context.tools.replace_models(new.0)?))
+pub(super) fn set_models(call: &Call<'_>, new: Value) -> Result<ModelSettings, ApiError> {
+    Ok(shown(&call.context.tools.replace_models(new)?))
 }
 
 /// The settings. A faulty `llm.json` is a part of the answer, so that a client can show and replace it.
