@@ -49,6 +49,7 @@ mod navigate;
 mod navigation_policy;
 mod network_route;
 mod options;
+mod origin;
 mod outgoing;
 mod owned_pages;
 mod page_events;
@@ -91,6 +92,8 @@ pub use network_route::{
     AbortReason, Fulfilment, Header, HeaderList, NetworkRoute, RouteAction, RouteAnswer, RouteRule,
 };
 pub use options::{Pages, Reconnect, SupervisorOptions};
+#[cfg_attr(not(feature = "page"), expect(unused_imports, reason = "used by `page` only"))]
+pub(crate) use origin::http_origin;
 pub use page_events::{EventFilter, PageEvent, PageEvents};
 #[cfg_attr(not(feature = "page"), expect(unused_imports, reason = "used by `page` only"))]
 pub(crate) use passive_queries::MovedDownload;

@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::error::Error;
 use super::handle::Supervisor;
+use super::origin::http_origin;
 use super::outgoing::Outgoing;
 use super::state::Request;
 use crate::cdp::protocol::page::ScriptIdentifier;
@@ -60,13 +61,22 @@ impl fmt::Debug for PersistentCommand {
 pub struct Login {
     pub(super) username: String,
     pub(super) password: String,
+    pub(super) origin: Option<String>,
 }
 
 impl Login {
     /// Credentials from a user name and a password.
     #[must_use]
     pub fn new(username: impl Into<String>, password: impl Into<String>) -> Self {
-        Self { username: username.into(), password: password.into() }
+        Self { username: username.into(), password: password.into(), origin: None }
+    }
+
+    /// For servers of this origin, such as `https://example.com`, and no other. `None` if that is not the address of a
+    /// website.
+    #[must_use]
+    pub fn for_origin(mut self, origin: &str) -> Option<Self> {
+        self.origin = Some(http_origin(origin)?);
+        Some(self)
     }
 }
 
@@ -152,8 +162,10 @@ impl Supervisor {
         })
     }
 
-    /// Answers servers that ask the page for a name and password. They go to the first origin that asks, and to
-    /// no other: a page may hold what strangers put there. Given anew, they go to the first that asks then.
+    /// Answers servers that ask the page for a name and password. Both go to one origin and no other, since a page
+    /// may hold what strangers put there: that of the [`Login`], or else that of the address that is opened by
+    /// [`navigate`](Self::navigate) (before it, of the document that is shown). A server to which that one redirects
+    /// gets nothing, except the same host over TLS.
     ///
     /// # Errors
     /// [`Error::PageNotFound`], [`Error::Timeout`], [`Error::NotActive`].

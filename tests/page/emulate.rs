@@ -246,6 +246,52 @@ fn credentials_go_only_to_the_first_origin_that_requests_them() {
     assert_eq!(tab.eval("fetch('/', { cache: 'no-store' }).then(r => r.text())"), "top");
 }
 
+/// A server that is reached by a redirect, a frame or the page's own requests gets nothing, whoever asks first.
+#[test]
+fn credentials_are_for_the_origin_that_was_opened() {
+    let Some(tab) = SettleTab::new("login-redirect") else { return };
+    let body = "new Promise(done => { const show = () => done(document.body.textContent); \
+                document.readyState === 'complete' ? show() : addEventListener('load', show); })";
+    tab.site.page("/", "top");
+    tab.site.page("/locked", "inside");
+    tab.site.lock("/locked", "ann:sesame");
+    tab.site.leads("/leads");
+    let leads = |host: &str, to: &str| tab.site.url(host, &format!("/leads?{}", tab.site.url(to, "/locked")));
+    let got = |host: &str| {
+        let heads = tab.site.heads(&format!("{host}.localhost/locked"));
+        heads.iter().filter(|head| head.contains("Authorization")).count()
+    };
+    let open = |url: &str| tab.supervisor().navigate(&tab.top(), url, soon()).map(drop).unwrap();
+    open("about:blank");
+    emulate(&tab, json!({ "credentials": { "username": "ann", "password": "sesame" } }));
+    open(&leads("a", "b"));
+    assert_eq!((tab.eval(body), got("b")), (json!("locked"), 0), "a redirect of the address that was opened");
+    assert_eq!(tab.eval("fetch('/locked').then(r => r.status)"), 401, "where a redirect has led");
+    open(&tab.site.url("a", "/"));
+    let other = tab.site.url("b", "/locked");
+    tab.eval(&format!(
+        "new Promise(done => {{ const f = document.createElement('iframe'); f.onload = done; f.src = '{other}'; \
+         document.body.append(f); }})"
+    ));
+    assert_eq!(got("b"), 0, "a frame");
+    open(&leads("a", "a"));
+    assert_eq!(tab.eval(body), "inside", "a redirect within the origin");
+    open(&tab.site.url("b", "/locked"));
+    assert_eq!((tab.eval(body), got("b")), (json!("locked"), 0), "another origin, after the first has them");
+    emulate(&tab, json!({ "credentials": { "username": "ann", "password": "sesame" } }));
+    assert_eq!(
+        tab.eval("fetch('/locked').then(r => r.status)"),
+        200,
+        "the document that was shown when they were given"
+    );
+
+    let given = |origin: &str| json!({ "credentials": { "username": "ann", "password": "sesame", "origin": origin } });
+    emulate(&tab, given(&tab.site.url("c", "/any")));
+    open(&leads("a", "c"));
+    assert_eq!(tab.eval(body), "inside", "a given origin is also reached by a redirect");
+    assert!(refused(&tab, given("c.localhost")).contains("origin must be that of a website"));
+}
+
 #[test]
 fn logins_and_the_dialog_bridge_work_together() {
     let mut options = SupervisorOptions::task("login-bridge");

@@ -82,8 +82,8 @@ pub struct Emulation {
     /// The user agent string, for requests and scripts.
     #[serde(deserialize_with = "change")]
     pub user_agent: Change<String>,
-    /// Credentials for HTTP authentication. They are sent to the first origin that requests them from now on, and to no
-    /// other.
+    /// Credentials for HTTP authentication. They are sent to one origin: the given one, or else that of the address that
+    /// is opened in the tab (before that, of the document it shows). A server that a redirect leads to gets none.
     #[serde(deserialize_with = "change")]
     pub credentials: Change<Credentials>,
 }
@@ -198,13 +198,29 @@ pub struct Credentials {
     /// The password to log in with. Secret.
     #[cfg_attr(feature = "schema", schemars(extend("format" = "password")))]
     pub password: String,
+    /// The origin that may receive them, such as `https://example.com`. Default: that of the address that is opened.
+    #[serde(default)]
+    pub origin: Option<String>,
 }
 
 impl Credentials {
     /// Credentials for HTTP authentication.
     #[must_use]
     pub fn new(username: impl Into<String>, password: impl Into<String>) -> Self {
-        Self { username: username.into(), password: password.into() }
+        Self { username: username.into(), password: password.into(), origin: None }
+    }
+
+    fn login(&self) -> Result<Login, Error> {
+        let login = Login::new(&*self.username, &*self.password);
+        match &self.origin {
+            None => Ok(login),
+            Some(origin) => login.for_origin(origin).ok_or_else(|| {
+                bad(
+                    "credentials",
+                    "origin must be that of a website, such as https://example.com or http://localhost:8080",
+                )
+            }),
+        }
     }
 }
 
@@ -301,7 +317,7 @@ impl Tab {
             self.stand("headers", SessionScope::All, set, !given.is_empty(), deadline).map_err(refused("headers"))?;
         }
         if let Some(credentials) = &change.credentials {
-            let login = credentials.as_ref().map(|given| Login::new(&*given.username, &*given.password));
+            let login = credentials.as_ref().map(Credentials::login).transpose()?;
             self.supervisor.set_login(&self.target, login, deadline)?;
         }
         Ok(())
@@ -524,6 +540,9 @@ fn check(change: &Emulation) -> Result<(), Error> {
     }
     if let Some(Some(headers)) = &change.headers {
         check_headers(headers)?;
+    }
+    if let Some(Some(credentials)) = &change.credentials {
+        credentials.login()?;
     }
     Ok(())
 }

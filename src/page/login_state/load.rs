@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::save::Hidden;
-use super::{LoginState, OriginReport, OriginState, SessionRestore, Skipped, origins};
+use super::{LoginState, OriginReport, OriginState, SessionRestore, Skipped};
 use crate::cdp::protocol::page::AddScriptToEvaluateOnNewDocument;
 use crate::page::{Error, Storage, Tab, Tabs};
-use crate::supervisor::TargetId;
+use crate::supervisor::{TargetId, http_origin};
 use crate::sync::Deadline;
 
 /// Maximum number of pending cookie commands.
@@ -75,7 +75,7 @@ impl Tabs {
             .pages_with(tab)
             .iter()
             .flat_map(|page| {
-                now.frames_of(page.target_id.as_str()).filter_map(|f| origins::origin_of(&f.origin)).collect::<Vec<_>>()
+                now.frames_of(page.target_id.as_str()).filter_map(|f| http_origin(&f.origin)).collect::<Vec<_>>()
             })
             .collect();
         let mut hidden = Hidden { tabs: self, tab, page: None };
@@ -178,7 +178,7 @@ impl Tab {
     ) -> Result<SessionRestore, Error> {
         let now = self.supervisor.view();
         let top = now.page(self.target.as_str()).and_then(|page| page.top_frame.clone());
-        let top = top.and_then(|top| now.frame(top.as_str()).and_then(|frame| origins::origin_of(&frame.origin)));
+        let top = top.and_then(|top| now.frame(top.as_str()).and_then(|frame| http_origin(&frame.origin)));
         if top.as_deref() == Some(origin) {
             self.delete_storage(Storage::Session, None, deadline)?;
             self.set_storage(Storage::Session, items, deadline)?;

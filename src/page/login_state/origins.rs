@@ -2,34 +2,17 @@
 
 use crate::cdp::protocol::network;
 use crate::page::{Error, Tabs};
-use crate::supervisor::{FrameRef, PageView, TargetId};
+use crate::supervisor::{FrameRef, PageView, TargetId, http_origin};
 use crate::sync::Deadline;
 
 /// Maximum number of origins.
 pub(super) const MAX_ORIGINS: usize = 300;
 
-/// The origin of a URL: scheme and host in lower case, the port unless it is the default one.
-pub(super) fn origin_of(url: &str) -> Option<String> {
-    let (scheme, rest) = url.split_once("://")?;
-    let scheme = scheme.to_ascii_lowercase();
-    let usual = match scheme.as_str() {
-        "http" => ":80",
-        "https" => ":443",
-        _ => return None,
-    };
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let host = rest[..end].rsplit('@').next()?.to_ascii_lowercase();
-    let host = host.strip_suffix(usual).unwrap_or(&host);
-    let plain = |c: char| c.is_alphanumeric() || "-._~:[]%".contains(c);
-    let is_host = !host.is_empty() && !host.starts_with(':') && host.chars().all(plain);
-    is_host.then(|| format!("{scheme}://{host}"))
-}
-
 /// The given origins, in canonical form.
 pub(super) fn named(origins: &[String]) -> Result<Vec<String>, Error> {
     let mut all = Vec::new();
     for text in origins {
-        let origin = origin_of(text).ok_or_else(|| {
+        let origin = http_origin(text).ok_or_else(|| {
             let shown: String = text.split(['?', '#']).next().unwrap_or_default().chars().take(200).collect();
             let problem =
                 format!("{shown:?} is not an origin; give one such as https://example.com or http://localhost:8080");
@@ -77,7 +60,7 @@ fn of_cookie(cookie: &network::Cookie) -> Vec<String> {
     let host = cookie.domain.trim_start_matches('.');
     let is_parent = cookie.domain.starts_with('.') && !host.starts_with("www.");
     let hosts = [Some(host.to_owned()), is_parent.then(|| format!("www.{host}"))];
-    hosts.into_iter().flatten().filter_map(|host| origin_of(&format!("{scheme}://{host}{port}"))).collect()
+    hosts.into_iter().flatten().filter_map(|host| http_origin(&format!("{scheme}://{host}{port}"))).collect()
 }
 
 impl Tabs {
@@ -105,11 +88,11 @@ impl Tabs {
             }
         };
         for page in pages {
-            now.frames_of(page.target_id.as_str()).for_each(|frame| add(origin_of(&frame.origin)));
+            now.frames_of(page.target_id.as_str()).for_each(|frame| add(http_origin(&frame.origin)));
         }
         for page in pages {
             let history = self.supervisor().history(&FrameRef::TopOf(page.target_id.clone()), deadline);
-            history.into_iter().flat_map(|history| history.entries).for_each(|entry| add(origin_of(&entry.url)));
+            history.into_iter().flat_map(|history| history.entries).for_each(|entry| add(http_origin(&entry.url)));
         }
         cookies.iter().flat_map(of_cookie).for_each(|origin| add(Some(origin)));
         all
@@ -121,21 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn origins_have_one_form() {
-        for (url, origin) in [
-            ("HTTPS://Example.com:443/a?b#c", Some("https://example.com")),
-            ("http://user:pw@h:8080", Some("http://h:8080")),
-            ("http://h:80/", Some("http://h")),
-            ("https://h:80/", Some("https://h:80")),
-            ("http://[::1]:9/x", Some("http://[::1]:9")),
-            ("about:blank", None),
-            ("file:///x", None),
-            ("https://", None),
-            ("https://:1", None),
-            ("https://a b", None),
-        ] {
-            assert_eq!(origin_of(url).as_deref(), origin, "{url}");
-        }
+    fn a_host_has_no_port() {
         assert_eq!(
             (host_of("http://[::1]:9"), host_of("https://a.b:1"), host_of("https://a.b")),
             ("[::1]", "a.b", "a.b")

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{LoginState, OriginState, STATE_FORMAT, STATE_VERSION, Skipped, StateCookie, origins};
 use crate::page::Error;
+use crate::supervisor::http_origin;
 
 /// Maximum number of cookies and origins of a state.
 const MOST_COOKIES: usize = 20_000;
@@ -106,7 +107,7 @@ impl LoginState {
             )));
         }
         let origins = origins.into_iter().enumerate().map(|(index, read)| {
-            let origin = origins::origin_of(&read.origin)
+            let origin = http_origin(&read.origin)
                 .ok_or_else(|| bad(format!("origins[{index}].origin is not an http or https origin")))?;
             let foreign = read.foreign_databases.len() as u64;
             let reason = "databases in Playwright's format are not supported";

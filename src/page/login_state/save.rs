@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{LoginState, OriginReport, OriginState, SCRIPT, Skipped, StateCookie, origins};
 use crate::page::{Error, Storage, Tabs};
 use crate::setters;
-use crate::supervisor::{HiddenPage, TargetId};
+use crate::supervisor::{HiddenPage, TargetId, http_origin};
 use crate::sync::Deadline;
 
 /// Maximum size of the storage of all origins, in bytes of JSON.
@@ -177,7 +177,7 @@ impl Tabs {
         let mut all = Sessions::new();
         for page in pages {
             let top = page.top_frame.as_ref().and_then(|top| now.frame(top.as_str()));
-            let Some(origin) = top.and_then(|top| origins::origin_of(&top.origin)) else { continue };
+            let Some(origin) = top.and_then(|top| http_origin(&top.origin)) else { continue };
             if matches!(all.get(&origin), Some(Ok(items)) if !items.is_empty()) {
                 continue;
             }

@@ -23,6 +23,7 @@ use self::lost_command::LostCommand;
 use super::call_watchdog::CallWatchdog;
 use super::error::Error;
 use super::handle::Supervisor;
+use super::origin::http_origin;
 use super::route::{FrameRef, Route};
 use super::snapshot::{ClosedBy, ClosedDialog, Dialog, DialogType, View};
 use super::state::Request;
@@ -61,6 +62,7 @@ impl Supervisor {
             return Err(self.not_a_frame_command(Navigate::METHOD, frame));
         }
         self.check_navigation(url, deadline)?;
+        self.opens(&route.target, url, deadline)?;
         let mut before = self.loader(&route);
         let blocked = self.last_blocked(&route);
         let mut watch = CallWatchdog::new(self, &route, Navigate::METHOD.into(), deadline);
@@ -103,6 +105,13 @@ impl Supervisor {
         })?;
         self.blocked_since(&route, blocked)?;
         Ok(watch.answered(returned))
+    }
+
+    /// A client opens an address: a login of the page is for its origin.
+    fn opens(&self, page: &TargetId, url: &str, deadline: Deadline<'_>) -> Result<(), Error> {
+        let Some(origin) = http_origin(url) else { return Ok(()) };
+        let page = page.clone();
+        self.ask("navigating", deadline, |reply| Request::Opens { page, origin, reply })
     }
 
     /// Reloads a page. Returns when the new document is committed; loading continues. This recovers a

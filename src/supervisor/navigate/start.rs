@@ -25,6 +25,7 @@ impl Supervisor {
             return Err(self.not_a_frame_command(Navigate::METHOD, frame));
         }
         self.check_navigation(url, deadline)?;
+        self.opens(&route.target, url, deadline)?;
         let blocked_before = self.last_blocked(&route);
         CallWatchdog::new(self, &route, Navigate::METHOD.into(), deadline).free_page(deadline)?;
         let target = route.target.as_str();

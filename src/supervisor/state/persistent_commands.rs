@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::super::bridge::Bridge;
 use super::super::error::Error;
+use super::super::origin::{http_origin, is_same_or_secure};
 use super::super::persistent_commands::{CPU, Login, OFFLINE, PersistentCommand, SessionScope, Throttle};
 use super::effect::Catch;
 use super::navigation_checks::throttled;
@@ -60,8 +61,11 @@ struct PageCommands {
     commands: BTreeMap<&'static str, (SessionScope, PersistentCommand)>,
     login: Option<Login>,
     throttle: Option<Throttle>,
-    /// The origin that the login is bound to, once a server of it has requested it.
+    /// The origin that the login is for: given with it, or that of the address that a client has opened, or of the
+    /// document that was shown when it was set. Never that of a redirect.
     for_origin: Option<String>,
+    /// Whether the origin was given, or a server of it has received the login: it does not change any more.
+    is_bound: bool,
     answered: VecDeque<Arc<str>>,
     locates: bool,
     /// Origins that may access the geolocation.
@@ -73,10 +77,11 @@ struct PageCommands {
 impl PageCommands {
     fn answer(&mut self, challenge: &AuthRequired) -> Option<Login> {
         let Some(login) = &self.login else { return None };
-        let bound = self.for_origin.get_or_insert_with(|| challenge.auth_challenge.origin.clone());
-        if *bound != challenge.auth_challenge.origin {
-            return None; // the login is bound to another origin
+        let origin = &challenge.auth_challenge.origin;
+        if !self.for_origin.as_ref().is_some_and(|opened| is_same_or_secure(origin, opened)) {
+            return None; // the login is for another origin
         }
+        (self.for_origin, self.is_bound) = (Some(origin.clone()), true);
         if self.answered.contains(&challenge.request_id) {
             return None; // requested again: the credentials were wrong
         }
@@ -258,11 +263,14 @@ impl State {
     }
 
     pub(super) fn set_login(&mut self, page: &TargetId, login: Option<Login>) -> Result<(), Error> {
+        let shown = self.page_index(page).and_then(|index| http_origin(&self.pages[index].url));
         let of_page = self.persistent_of(page)?;
         let had = of_page.login.is_some();
         let has = login.is_some();
+        let given = login.as_ref().and_then(|login| login.origin.clone());
+        of_page.is_bound = given.is_some();
+        of_page.for_origin = given.or(shown);
         of_page.login = login;
-        of_page.for_origin = None;
         of_page.answered.clear();
         if has {
             self.routing.use_it();
@@ -275,6 +283,13 @@ impl State {
             }
         }
         Ok(())
+    }
+
+    /// A client opens an address in a page.
+    pub(super) fn opens(&mut self, page: &TargetId, origin: String) {
+        if let Some(of_page) = self.persistent.pages.get_mut(page).filter(|of_page| !of_page.is_bound) {
+            of_page.for_origin = Some(origin);
+        }
     }
 
     /// Intercepted requests of a session were lost: continues held ones, except documents, which the policy has not
@@ -329,7 +344,7 @@ impl State {
     /// A page navigates to a URL, or shows it.
     pub(super) fn locate(&mut self, page: &TargetId, url: &str) {
         let Some(of_page) = self.persistent.pages.get_mut(page).filter(|of_page| of_page.locates) else { return };
-        let Some(origin) = origin_of(url) else { return };
+        let Some(origin) = http_origin(url) else { return };
         if of_page.located.insert(origin.clone()) {
             self.send_location(page, origin, true);
         }
@@ -372,7 +387,7 @@ impl State {
         let Some(of_page) = self.persistent.pages.get_mut(page).filter(|of_page| !of_page.once.is_empty()) else {
             return;
         };
-        let Some(origin) = origin_of(url) else { return };
+        let Some(origin) = http_origin(url) else { return };
         let Some(at) = of_page.once.iter().position(|(once, _)| *once == origin) else { return };
         let (_, script) = of_page.once.swap_remove(at);
         self.remove_script(page, script);
@@ -460,12 +475,4 @@ fn applies_to(sessions: SessionScope, kind: SessionKind) -> bool {
         SessionScope::Frames => kind.has_frames(),
         SessionScope::All => kind.has_network(),
     }
-}
-
-/// The origin of an HTTP URL.
-fn origin_of(url: &str) -> Option<String> {
-    let (scheme, rest) = url.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https"))?;
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let place = rest[..end].rsplit('@').next().filter(|place| !place.is_empty())?;
-    Some(format!("{scheme}://{place}"))
 }

@@ -76,6 +76,8 @@ pub(in crate::supervisor) enum Request {
     },
     /// Set the login for servers that request a name and password from a page.
     Login { page: TargetId, login: Option<Login>, reply: Response<()> },
+    /// A client opens an address of this origin in a page.
+    Opens { page: TargetId, origin: String, reply: Response<()> },
     /// Set the network throttling of a page.
     Throttle { page: TargetId, throttle: Option<Throttle>, reply: Response<()> },
     /// Add a route.
@@ -141,6 +143,7 @@ impl Request {
             | Self::RemoveScript { .. }
             | Self::SetPersistentCommand { .. }
             | Self::Login { .. }
+            | Self::Opens { .. }
             | Self::Throttle { .. }
             | Self::AddRoute { .. }
             | Self::Routes { .. }
@@ -478,6 +481,10 @@ impl State {
                 let outcome = self.set_login(&page, login);
                 self.requests.responses.push(PendingResponse::Done(reply, outcome));
             }
+            Request::Opens { page, origin, reply } => {
+                self.opens(&page, origin);
+                self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
+            }
             Request::Throttle { page, throttle, reply } => self.set_throttle(&page, throttle, reply, now),
             Request::AddRoute { rule, glob, body, reply } => self.add_route((rule, glob, body), reply, now),
             Request::Routes { reply } => {
@@ -756,6 +763,7 @@ fn refuse(request: Request, error: Error) {
         | Request::RemoveScript { reply, .. }
         | Request::SetPersistentCommand { reply, .. }
         | Request::Login { reply, .. }
+        | Request::Opens { reply, .. }
         | Request::Throttle { reply, .. }
         | Request::Location { reply, .. }
         | Request::Subscribe { reply, .. }

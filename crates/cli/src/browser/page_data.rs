@@ -229,9 +229,12 @@ pub(in super::super) struct Emulate {
     /// User agent string
     #[arg(long, value_name = "TEXT")]
     user_agent: Option<String>,
-    /// Credentials for HTTP authentication
+    /// Credentials for HTTP authentication, for the origin of the address that is opened
     #[arg(long, value_name = "USER:PASSWORD", value_parser = credentials)]
     credentials: Option<Secret>,
+    /// The origin that may receive the credentials, also after a redirect
+    #[arg(long, value_name = "ORIGIN", requires = "credentials")]
+    credentials_for: Option<String>,
     /// Comma-separated settings to remove, or all
     #[arg(long, value_name = "FIELDS", value_delimiter = ',', value_parser = RESETS)]
     reset: Vec<String>,
@@ -462,7 +465,13 @@ impl Emulate {
             .collect();
         let headers: Map<String, Value> =
             self.header.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
-        let secret = self.credentials.as_ref().map(|Secret(user, word)| value!({ "username": user, "password": word }));
+        let secret = self.credentials.as_ref().map(|Secret(user, word)| {
+            let mut secret = value!({ "username": user, "password": word });
+            if let Some(origin) = &self.credentials_for {
+                secret["origin"] = origin.clone().into();
+            }
+            secret
+        });
         let some = |map: Map<String, Value>| (!map.is_empty()).then_some(map);
         let request = request.and(&value!({
             "viewport": viewport, "device": self.device, "geolocation": self.geo, "timezone": self.timezone,
