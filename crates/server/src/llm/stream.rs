@@ -184,6 +184,7 @@ impl Assembly {
 
     /// Adds a part of a tool call. Parts of one call have the same index. Some endpoints number all calls 0, or none, and
     /// send each as a whole: there another id begins another call, and so does a name behind a call that is complete.
+    /// Some count the parts: a part with neither id nor name under a new index continues the call before it.
     fn call(&mut self, part: CallDelta) {
         let id = part.id.filter(|id| !id.is_empty());
         let name = part.function.as_ref().and_then(|function| function.name.as_deref()).filter(|name| !name.is_empty());
@@ -198,7 +199,8 @@ impl Assembly {
                 .get(*at)
                 .is_some_and(|call| has_same_id(call) || !name.is_some_and(|name| call.ends_before(name)))
         });
-        let index = at.unwrap_or_else(|| {
+        let continues = || (id.is_none() && name.is_none()).then(|| self.calls.len().checked_sub(1)).flatten();
+        let index = at.or_else(continues).unwrap_or_else(|| {
             self.calls.push(PartialCall { index: part.index, ..PartialCall::default() });
             self.calls.len() - 1
         });
@@ -320,6 +322,27 @@ mod tests {
         assert_eq!(events(&[same, empty]).len(), 1, "the same id is the same call");
         let names: Vec<_> = events(&[function(whole("one", "")), function(whole("two", ""))]);
         assert_eq!(names.len(), 2, "calls without arguments");
+    }
+
+    #[test]
+    fn arguments_under_another_index_belong_to_the_call_before_them() {
+        let event = |calls: serde_json::Value| {
+            format!("data: {}", serde_json::json!({ "choices": [{ "delta": { "tool_calls": calls } }] }))
+        };
+        let named = |index: u64, id: &str| serde_json::json!({ "index": index, "id": id, "function": { "name": id, "arguments": "" } });
+        let part = |index: u64, text: &str| serde_json::json!({ "index": index, "function": { "arguments": text } });
+        let end = r#"data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}]}"#.to_owned();
+        let counted = [
+            event(serde_json::json!([named(0, "a")])),
+            event(serde_json::json!([part(1, "{\"x\"")])),
+            event(serde_json::json!([part(2, ":1}")])),
+            event(serde_json::json!([named(3, "b"), part(4, "{}")])),
+            end,
+        ];
+        let lines: Vec<&str> = counted.iter().flat_map(|line| [line.as_str(), ""]).collect();
+        let calls = assembled(&lines).0.unwrap().tool_calls;
+        let calls: Vec<_> = calls.iter().map(|call| (&*call.id, &*call.function.arguments)).collect();
+        assert_eq!(calls, [("a", "{\"x\":1}"), ("b", "{}")]);
     }
 
     #[test]
