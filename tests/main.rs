@@ -88,6 +88,8 @@ mod page_events;
 mod page_find;
 #[path = "page/find_many.rs"]
 mod page_find_many;
+#[path = "page/find_rendered.rs"]
+mod page_find_rendered;
 #[path = "page/forms.rs"]
 mod page_forms;
 #[path = "page/hidden_events.rs"]
@@ -128,6 +130,8 @@ mod page_pointer_hidden;
 mod page_pointer_scroll;
 #[path = "page/refs.rs"]
 mod page_refs;
+#[path = "page/refs_context.rs"]
+mod page_refs_context;
 #[path = "page/requests.rs"]
 mod page_requests;
 #[path = "page/settle.rs"]
@@ -148,6 +152,8 @@ mod page_torture;
 mod page_truth;
 #[path = "page/typing.rs"]
 mod page_typing;
+#[path = "page/typing_taken.rs"]
+mod page_typing_taken;
 #[path = "page/wait.rs"]
 mod page_wait;
 #[path = "page/widgets.rs"]

@@ -18,6 +18,10 @@ pub struct Shown {
     pub role: String,
     /// The accessible name. Untrusted.
     pub name: String,
+    /// Where several elements have this role and name: a text of its row, card or dialog that the others do not have. Empty unless
+    /// it has changed. Untrusted.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub context: String,
 }
 
 impl From<cdpilot_picture::Error> for Error {
@@ -30,17 +34,62 @@ impl Shown {
     /// An element with this role and name.
     #[must_use]
     pub fn new(role: impl Into<String>, name: impl Into<String>) -> Self {
-        Self { role: role.into(), name: name.into() }
+        Self { role: role.into(), name: name.into(), context: String::new() }
     }
 
-    /// Whether a reader would take it for the same: white space is folded, digits are ignored.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        let likeness = |name: &str| {
-            let text: String = name.chars().map(|letter| if letter.is_numeric() { ' ' } else { letter }).collect();
-            text.split_whitespace().collect::<Vec<_>>().join(" ")
-        };
-        self.role == other.role && likeness(&self.name) == likeness(&other.name)
+    /// The same in another context.
+    pub(super) fn in_context(self, context: impl Into<String>) -> Self {
+        Self { context: context.into(), ..self }
     }
+
+    /// Whether a reader would take it for the same: white space is folded, and numbers in brackets are counters.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.role == other.role && without_counters(&self.name) == without_counters(&other.name)
+    }
+
+    /// Role and name in an error, with the context if there is one.
+    fn in_words(&self) -> String {
+        let name = format!("{} {:?}", self.role, self.name);
+        if self.context.is_empty() { name } else { format!("{name} beside {:?}", self.context) }
+    }
+}
+
+/// What an element is now, as an answer of the page script.
+#[derive(Debug, Deserialize)]
+pub(super) struct ShownNow {
+    role: String,
+    name: String,
+    /// The context, and that in which it was shown, if only this has changed.
+    #[serde(default)]
+    context: String,
+    #[serde(default)]
+    before: String,
+}
+
+impl ShownNow {
+    /// The error for a ref that was shown in another way.
+    pub(super) fn of(self, reference: &str, shown: &Shown) -> Error {
+        let was = shown.clone().in_context(self.before);
+        let now = Shown::new(self.role, self.name).in_context(self.context);
+        Error::RefChanged { reference: reference.to_owned(), was, now }
+    }
+}
+
+/// A name without the numbers in brackets, such as `Likes (12)`. Other numbers tell things from each other. As in the page script.
+fn without_counters(name: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = name;
+    while let Some(open) = rest.find(['(', '[']) {
+        let (before, after) = rest.split_at(open);
+        let count = after.chars().skip(1).take_while(|letter| letter.is_numeric()).map(char::len_utf8).sum::<usize>();
+        let is_counter = count > 0 && after[1 + count..].starts_with([')', ']']);
+        kept.push_str(before);
+        let end = if is_counter { 2 + count } else { 1 };
+        kept.push_str(if is_counter { " " } else { &after[..1] });
+        rest = &after[end..];
+    }
+    kept.push_str(rest);
+    kept.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A failed request to a page.
@@ -66,9 +115,9 @@ pub enum Error {
     },
     /// The element's role or name differs from those that the snapshot showed.
     #[error(
-        "ref {reference} has changed since the snapshot: it was {} {:?} and is now {} {:?}; \
+        "ref {reference} has changed since the snapshot: it was {} and is now {}; \
          take a new snapshot, or set force to act on it anyway",
-        .was.role, .was.name, .now.role, .now.name
+        .was.in_words(), .now.in_words()
     )]
     RefChanged {
         /// The ref as given, such as `e12`.
@@ -88,14 +137,16 @@ pub enum Error {
     },
     /// No element matches the locator.
     #[error(
-        "no element matches the locator '{locator}' in any frame{}; take a snapshot to see roles, names and texts",
-        waited_for(*waited)
+        "no element matches the locator '{locator}' in any frame{}; {}",
+        waited_for(*waited), or_near(near)
     )]
     NoneLocated {
         /// The locator as given.
         locator: String,
         /// How long the call waited for a match.
         waited: Duration,
+        /// Elements of another role, or with more or less text, that the caller may mean.
+        near: Vec<Match>,
     },
     /// Several elements match the locator.
     #[error("{total} elements match the locator '{locator}': {}; name one of them by its ref, or add `>> nth=0` for the first{}", listed(.matches, *.total), or_whole(whole.as_deref()))]
@@ -411,6 +462,15 @@ fn or_use(total: usize) -> String {
 }
 
 /// ` (waited 7.9 s)`; empty below half a second.
+/// What to do without a match: elements that come near, or a snapshot.
+fn or_near(near: &[Match]) -> String {
+    match near {
+        [] => "take a snapshot to see roles, names and texts".to_owned(),
+        [one] => format!("what comes near: {}; use its ref, or take a snapshot", listed(std::slice::from_ref(one), 1)),
+        all => format!("what comes near: {}; use a ref of these, or take a snapshot", listed(all, all.len())),
+    }
+}
+
 fn waited_for(time: Duration) -> String {
     if time < Duration::from_millis(500) { String::new() } else { format!(" (waited {:.1} s)", time.as_secs_f64()) }
 }
@@ -452,7 +512,8 @@ fn stale(reference: &str, why: &str) -> String {
 
 fn listed(matches: &[Match], total: usize) -> String {
     let one = |found: &Match| {
-        let name: String = found.name.chars().take(40).collect();
+        let text = if found.name.is_empty() { &found.text } else { &found.name };
+        let name: String = text.chars().take(40).collect();
         format!("{} ({} {name:?})", found.reference, found.role)
     };
     let mut all: Vec<String> = matches.iter().take(5).map(one).collect();
@@ -496,5 +557,21 @@ mod tests {
             Error::not_actionable("e3", "it is hidden").named_by(None).to_string(),
             "the action on e3 failed: it is hidden"
         );
+    }
+    #[test]
+    fn only_counters_in_brackets_may_change() {
+        let like = |one: &str, other: &str| Shown::new("button", one).is_like(&Shown::new("button", other));
+        assert!(
+            like("Likes (12)", "Likes  (13)") && like("(5)", "(6)") && like("Inbox [3] of Ada", "Inbox [14] of Ada")
+        );
+        for (one, other) in [
+            ("Delete invoice 1001", "Delete invoice 1002"),
+            ("Pay 10 \u{20ac}", "Pay 1000 \u{20ac}"),
+            ("Pay (10 \u{20ac})", "Pay (99 \u{20ac})"),
+            ("Open (a)", "Open (b)"),
+        ] {
+            assert!(!like(one, other), "{one}");
+        }
+        assert!(!Shown::new("button", "A").is_like(&Shown::new("link", "A")));
     }
 }

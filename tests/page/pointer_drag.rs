@@ -180,7 +180,7 @@ fn a_drag_with_a_removed_target_is_not_repeated() {
         drag.as_object_mut().unwrap().extend(start.as_object().unwrap().clone());
         let error = page.fails(drag);
         assert_eq!(page.value("[downs, ups]"), json!([1, 1]), "{error}");
-        assert!(error.to_string().contains("released"), "{error}");
+        assert!(error.to_string().contains("cancelled"), "{error}");
     }
 }
 
@@ -206,4 +206,41 @@ fn no_button_stays_pressed_when_the_page_blocks_a_drag() {
     held.release();
     let script = "new Promise(done => { const look = () => ups ? done([downs, ups]) : setTimeout(look, 20); look() })";
     assert_eq!(page.value(script), json!([1, 1]));
+}
+
+/// A list whose rows are moved with mouse events: a placeholder is inserted, and the dragged row no longer takes part in the layout.
+const SORTABLE: &str = "<!doctype html><title>Sortable</title><style>li { height: 40px; width: 200px; list-style: none; border: 1px solid }</style>
+    <ul id=l><li>Row 0<li>Row 1<li>Row 2<li>Row 3<li>Row 4</ul><script>
+        let on = null, hole = null; const dropped = [], ended = [];
+        l.onmousedown = e => { on = e.target; e.preventDefault() };
+        onmousemove = e => { if (on && !hole) { hole = document.createElement('li'); on.before(hole); on.style.position = 'absolute';
+            if (window.deaf) for (const one of l.children) one.style.pointerEvents = 'none' } };
+        onkeydown = e => { if (e.key === 'Escape') ended.push('escape') };
+        onmouseup = e => { if (!on) return; on.style.visibility = 'hidden'; for (const one of l.children) one.style.pointerEvents = '';
+            dropped.push(document.elementFromPoint(e.clientX, e.clientY).textContent); on.style = ''; hole.remove(); on = hole = null };
+    </script>";
+
+#[test]
+fn a_drag_ends_on_the_element_that_was_named() {
+    let Some(page) = TestTab::showing("drag-named", SORTABLE) else { return };
+    for deaf in [false, true] {
+        // With a placeholder, or without pointer events, the target is still the one that the selector named at first.
+        page.value(&format!("window.deaf = {deaf}, dropped.length = 0, 1"));
+        let drag =
+            json!({ "kind": "drag", "startSelector": "#l > li:nth-child(2)", "endSelector": "#l > li:nth-child(4)" });
+        page.act(drag).unwrap();
+        assert_eq!(page.value("dropped.join()"), "Row 3", "deaf: {deaf}");
+    }
+}
+
+#[test]
+fn a_drag_that_cannot_go_on_is_cancelled() {
+    let Some(page) = TestTab::showing("drag-cancelled", SORTABLE) else { return };
+    page.value("addEventListener('mousemove', () => on && l.children[4] && l.children[4].textContent === 'Row 3' && l.children[4].remove()), 1");
+    let error = page.fails(
+        json!({ "kind": "drag", "startSelector": "#l > li:nth-child(2)", "endSelector": "#l > li:nth-child(4)" }),
+    );
+    assert!(error.to_string().contains("cancelled"), "{error}");
+    // Released where it began, which is now a gap between the rows.
+    assert_eq!(page.value("[ended.join(), dropped]"), json!(["escape", [""]]));
 }

@@ -131,7 +131,7 @@ fn a_ref_resolves_to_its_own_element_or_fails() {
                 }
                 Err(Error::RefChanged { was, now, .. }) => {
                     assert_eq!((&was.role, &was.name), (&known.role, &known.name), "e{number}\n{done}");
-                    assert_ne!((&was.role, &was.name), (&now.role, &now.name), "e{number}\n{done}");
+                    assert_ne!(was, now, "e{number}\n{done}");
                     changed += 1;
                 }
                 Err(other) => panic!("e{number}: {other:?}\n{done}"),

@@ -107,8 +107,8 @@ fn submit_presses_enter() {
     staged.act(json!({ "kind": "type", "selector": "#q", "text": "x", "submit": true }));
     let log = staged.log();
     assert!(log.contains(&"submit:f:::trusted".to_owned()), "{log:?}");
-    staged.act(json!({ "kind": "type", "selector": "#q", "text": "y\n" }));
-    assert!(staged.log().contains(&"submit:f:::trusted".to_owned()), "a line break in one line is Enter");
+    staged.try_act(json!({ "kind": "type", "selector": "#q", "text": "y\n" })).unwrap_err();
+    assert!(!staged.log().iter().any(|event| event.starts_with("submit")), "a line break is not Enter");
     staged.act(json!({ "kind": "type", "selector": "#t", "text": "y\nz", "submit": true }));
     assert_eq!(staged.eval_value("t.value"), "y\nz\n");
     assert!(!staged.log().iter().any(|event| event.starts_with("submit")));
@@ -149,7 +149,7 @@ fn an_editor_that_handles_all_events_can_be_typed_into() {
             event.preventDefault();
             const all = getSelection().toString() === r.textContent;
             if (event.inputType === 'insertText') model = (all ? '' : model) + event.data;
-            else if (event.inputType === 'insertParagraph') model += '|';
+            else if (event.inputType === 'insertLineBreak') model += '|';
             r.textContent = model;
             getSelection().selectAllChildren(r);
             getSelection().collapseToEnd();
@@ -180,8 +180,8 @@ fn an_element_that_accepts_no_text_reports_the_reason() {
     for (id, reason) in [("ro", "read-only"), ("off", "disabled"), ("p", "not editable")] {
         refused(id, reason, Deadline::after_millis(1500));
     }
-    staged.act(json!({ "kind": "type", "selector": "#m", "text": "abcdef" }));
-    assert_eq!(staged.eval_value("m.value"), "abc");
+    let error = staged.try_act(json!({ "kind": "type", "selector": "#m", "text": "abcdef" })).unwrap_err();
+    assert!(error.to_string().contains("at most 3 characters"), "{error}");
 }
 
 #[test]
@@ -363,11 +363,16 @@ fn synthetic_keys_have_the_full_sequence_and_default_actions() {
         assert_eq!(staged.value(place, "t.value"), "one\ntw\u{f6}");
         typed("r", "rich");
         assert_eq!(staged.value(place, "r.textContent"), "rich");
-        typed("m", "abc");
+        let refused = |id: &str, text: &str, reason: &str| {
+            let act = json!({ "kind": "type", "selector": format!("#{id}"), "text": text, "input": "synthetic" });
+            let error = staged.try_act_in(place, act).unwrap_err().to_string();
+            assert!(error.contains(reason), "{id}: {error}");
+        };
+        refused("m", "abc", "at most 2 characters");
         assert_eq!(staged.value(place, "m.value"), "ab");
         typed("e", "a@b.de");
         assert_eq!(staged.value(place, "e.value"), "a@b.de");
-        typed("no", "abcd");
+        refused("no", "abcd", "does not hold the text");
         assert_eq!(staged.value(place, "no.value"), "ad");
         staged.log_in(place);
         let press = |id: &str, key: &str| {

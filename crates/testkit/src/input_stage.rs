@@ -100,14 +100,18 @@ impl InputStage {
     }
 
     /// Does something in a frame.
-    pub fn act_in(&self, place: &Place, mut act: Value) -> Outcome {
+    pub fn act_in(&self, place: &Place, act: Value) -> Outcome {
+        self.try_act_in(place, act.clone()).unwrap_or_else(|error| panic!("{act}: {error}"))
+    }
+
+    pub fn try_act_in(&self, place: &Place, mut act: Value) -> Result<Outcome, Error> {
         if let Some(id) = &place.id {
             act["frameId"] = json!(id);
             for field in act.get_mut("fields").and_then(Value::as_array_mut).into_iter().flatten() {
                 field["frameId"] = json!(id);
             }
         }
-        self.act(act)
+        self.try_act(act)
     }
 
     /// What a script is worth in a frame.

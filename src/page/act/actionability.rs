@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::error::Shown;
+use super::super::error::{Shown, ShownNow};
 use super::super::frame_geometry::FramePoints;
 use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
@@ -57,6 +57,8 @@ pub(super) struct Needs {
     pub(super) arm: bool,
     /// The number of presses that are blocked if they hit another element.
     pub(super) presses: u8,
+    /// The caller needs its place, whether or not it receives events there.
+    pub(super) place: bool,
 }
 
 impl Needs {
@@ -69,6 +71,7 @@ impl Needs {
         scroll: true,
         arm: true,
         presses: 0,
+        place: false,
     };
     /// No requirement but to exist.
     pub(super) const PRESENT: Self = Self {
@@ -80,6 +83,7 @@ impl Needs {
         scroll: false,
         arm: false,
         presses: 0,
+        place: false,
     };
     /// To be clicked.
     pub(super) const CLICK: Self = Self { editable: false, ..Self::ALL };
@@ -87,6 +91,8 @@ impl Needs {
     pub(super) const HOVER: Self = Self { enabled: false, ..Self::CLICK };
     /// To have something dropped on it.
     pub(super) const DROP: Self = Self { arm: false, ..Self::HOVER };
+    /// To be where something is dropped, also if it receives no events while something is dragged.
+    pub(super) const PLACE: Self = Self { visible: true, scroll: true, place: true, ..Self::PRESENT };
     /// To receive text or a choice.
     pub(super) const EDIT: Self = Self { point: false, stable: false, arm: false, ..Self::ALL };
     /// To receive the focus.
@@ -143,7 +149,18 @@ struct ReadyReply {
     another: bool,
     not: Option<String>,
     covered: Option<String>,
+    /// It is an option of a closed list.
+    option: Option<OptionOf>,
     turn: u32,
+}
+
+/// The closed list of an option, and the label of the option.
+#[derive(Debug, Deserialize)]
+struct OptionOf {
+    list: u32,
+    role: String,
+    name: String,
+    value: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -158,12 +175,6 @@ struct ReadyElement {
     kind: String,
     editable: bool,
     mac: bool,
-}
-
-#[derive(Debug, Deserialize)]
-struct ShownNow {
-    role: String,
-    name: String,
 }
 
 /// The element as the caller addressed it.
@@ -283,8 +294,14 @@ impl Tab {
             return Err(Error::BadRequest { problem: format!("the selector {shown:?} is not valid CSS") });
         }
         if let (Some(now), Requested::Ref { reference, shown, .. }) = (answer.changed, requested) {
-            let now = Shown { role: now.role, name: now.name };
-            return Err(Error::RefChanged { reference: reference.clone(), was: shown.clone(), now });
+            return Err(now.of(reference, shown));
+        }
+        if let Some(option) = answer.option {
+            let list = Node { frame: requested.frame().clone(), doc, id: option.list };
+            let number = self.refs.lock().reserve(list, Shown::new(option.role, option.name));
+            let value: String = option.value.chars().take(60).collect();
+            let reason = format!("it is an option of a closed list; use select on e{number} with the value {value:?}");
+            return Err(Error::NotActionable { what: requested.what(), reason, covered_by: None, waited: None });
         }
         let Some(found) = answer.ready else {
             let not = |reason| {
@@ -302,14 +319,14 @@ impl Tab {
                 FramePoints { points: found.points, size: found.size, hit: needs.point, presses: needs.presses },
                 deadline,
             )? {
-                Ok(point) => needs.point.then_some(point),
+                Ok(point) => (needs.point || needs.place).then_some(point),
                 Err(obstruction) => {
                     let (reason, covered_by) = (obstruction.reason, obstruction.covered_by);
                     return Ok(Err(Error::NotActionable { what: requested.what(), reason, covered_by, waited: None }));
                 }
             }
         };
-        let shown = Shown { role: found.role, name: found.name };
+        let shown = Shown::new(found.role, found.name);
         let (tag, kind, editable, mac) = (found.tag, found.kind, found.editable, found.mac);
         let bound = match requested {
             Requested::Ref { identity, .. } => *identity,

@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::super::input::keys::Chord;
 use super::super::input::{Buttons, Sent, UNANSWERED, moved, pressed, released};
 use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
@@ -18,7 +19,7 @@ use super::actionability::{Needs, Ready};
 use super::input_probe::{Arrived, LOST_AFTER_FRAMES};
 use super::pointer::{Click, performed};
 use super::{Act, ActKind, Button, Input, Locator, Performed, Point};
-use crate::cdp::protocol::input::{DispatchDragEvent, DispatchDragEventType, DispatchMouseEventType, DragData};
+use crate::cdp::protocol::input::{DispatchDragEvent, DispatchDragEventType, DragData};
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::FrameRef;
 use crate::sync::Deadline;
@@ -29,6 +30,8 @@ const STEPS: u32 = 10;
 const MAX_STEPS: u32 = 1000;
 /// Length of the first move, in CSS pixels: Chromium ignores moves of less than four.
 const FIRST_MOVE: f64 = 6.0;
+/// A target that has moved this far while something is dragged is followed, in CSS pixels.
+const FOLLOWED: f64 = 3.0;
 /// How long the events at the end of a drag may take, in milliseconds.
 const END_EVENTS_MS: u64 = 300;
 /// How long an end that the page replaced on the press is located again.
@@ -88,6 +91,11 @@ impl Tab {
         self.emulate_focus();
         // The target first: if it does not exist, the page stays as it was.
         let to_spot = self.locate_end(&to, act.force, Needs::HOVER, deadline)?;
+        // From now on this element, whatever a selector matches once the drag has begun.
+        let to = match &to_spot.ready {
+            Some(ready) => DragEnd::At(self.locator_of(ready.node.clone())),
+            None => to,
+        };
         let needs = Needs { presses: u8::from(act.input != Some(Input::Synthetic)), ..Needs::HOVER };
         let mut from_spot = self.locate_end(&from, act.force, needs, deadline)?;
         if self.scroll_both(&from_spot, &to_spot, deadline)? {
@@ -150,7 +158,10 @@ impl Tab {
         let down = Cell::new(Some(from.point));
         let carried = self.drag_to(act, from, to, to_spot, steps, &down, deadline);
         if let Some(point) = down.get() {
-            self.release_button(point, deadline);
+            match &carried {
+                Ok(_) => self.release_button(point, deadline),
+                Err(_) => self.cancel_drag(from.point, deadline),
+            }
         }
         let Some((sent, rescued)) = carried? else { return Ok(Performed { cut: true, ..Performed::default() }) };
         if matches!(sent, Sent::Handled { .. } | Sent::Cut) {
@@ -160,6 +171,28 @@ impl Tab {
             }
         }
         Ok(Performed { rescued, ..performed(sent)? })
+    }
+
+    /// Ends a drag that cannot go on without a drop: Escape, and the button is released where it was pressed.
+    fn cancel_drag(&self, from: Point, deadline: Deadline<'_>) {
+        let deadline = deadline.uncancelled().renewed(CANCEL);
+        if let Ok(escape) = Chord::parse("Escape") {
+            let _ = self.send_keys(escape.events(1, false), deadline);
+        }
+        let _ = self.send_mouse(vec![moved(from, Buttons::of(Button::Left), 0)], deadline);
+        self.release_button(from, deadline);
+    }
+
+    /// The place of the target once the drag has begun: where it receives events, or where it is if it receives none meanwhile.
+    fn target_now(&self, act: &Act, to: &DragEnd, deadline: Deadline<'_>) -> Result<Point, Error> {
+        match self.locate_end(to, true, Needs::DROP, deadline.within(RELOCATE)) {
+            Ok(end) => Ok(end.point),
+            Err(Error::NotActionable { .. }) => self.locate_end(to, true, Needs::PLACE, deadline).map(|end| end.point),
+            Err(error @ (Error::StaleRef { .. } | Error::RefChanged { .. })) => {
+                Ok(self.relocated(act, deadline).ok_or_else(|| replaced(&error))?.point)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Releases the button, also after a cancellation.
@@ -206,34 +239,36 @@ impl Tab {
             return Ok(Some((begun, false)));
         }
         // The press may have moved or covered the target.
-        let target = match self.locate_end(to, act.force, Needs::DROP, deadline) {
-            Ok(locate_end) => locate_end.point,
-            Err(Error::NotActionable { .. }) => to_spot.point,
-            Err(error @ (Error::StaleRef { .. } | Error::RefChanged { .. })) => {
-                down.set(Some(from.point));
-                self.relocated(act, deadline).ok_or_else(|| replaced(&error))?.point
-            }
+        let mut target = match self.target_now(act, to, deadline) {
             Err(error) if error.is_blocked_by_dialog() => {
                 down.set(None);
                 return Ok(None);
             }
-            Err(error) => {
-                down.set(Some(from.point));
-                return Err(error);
-            }
+            outcome => outcome?,
         };
-        down.set(Some(target));
-        let step = |n: u32| {
-            let part = f64::from(n) / f64::from(steps);
-            let way = |from: f64, to: f64| from + (to - from) * part;
-            moved(Point { x: way(from.point.x, target.x), y: way(from.point.y, target.y) }, held, 0)
-        };
-        // The last move twice: the one that starts the drag does not count as a move over the target.
-        let events = (1..=steps).map(step).chain([moved(target, held, 0), released(target, Button::Left, 1, 0)]);
+        let mut start = from.point;
         let mut rescued = false;
-        for event in events {
-            // One by one: once a drag has begun, the next event is handled differently.
-            let is_last = event.r#type == DispatchMouseEventType::MouseReleased;
+        // One by one: once a drag has begun, the next event is handled differently. The last move twice: the one that starts the
+        // drag does not count as a move over the target.
+        for n in 1..=steps + 2 {
+            if n == steps / 2 + 1 && steps > 2 {
+                // What makes room for the dragged element moves the target.
+                let place = self.locate_end(to, true, Needs::PLACE, deadline.within(RELOCATE));
+                if let Ok(place) = place.map(|end| end.point)
+                    && (place.x - target.x).hypot(place.y - target.y) >= FOLLOWED
+                {
+                    (start, target) = (between(start, target, f64::from(n - 1) / f64::from(steps)), place);
+                }
+            }
+            let is_last = n == steps + 2;
+            let event = match n {
+                _ if is_last => released(target, Button::Left, 1, 0),
+                n if n > steps => moved(target, held, 0),
+                n => moved(between(start, target, f64::from(n) / f64::from(steps)), held, 0),
+            };
+            if n == steps {
+                down.set(Some(target));
+            }
             sent = self.send_mouse(vec![event], deadline)?;
             rescued |= sent == Sent::Handled { rescued: true };
             if is_last || sent == Sent::Cut {
@@ -383,10 +418,14 @@ impl Tab {
 /// The error of a drag whose target the page replaced on the press. It is not a stale ref: the drag must not be
 /// repeated.
 fn replaced(error: &Error) -> Error {
-    let reason = format!(
-        "the page removed or replaced it when the button was pressed ({error}); the button was released where the drag began"
-    );
+    let reason =
+        format!("the page removed or replaced it when the button was pressed ({error}); the drag was cancelled");
     Error::not_actionable("the target of the drag", reason)
+}
+
+/// A point on the way from one to another.
+fn between(from: Point, to: Point, part: f64) -> Point {
+    Point { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part }
 }
 
 /// A point a few pixels from `from` in the direction of `to`.

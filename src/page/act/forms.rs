@@ -13,7 +13,7 @@ use super::super::error::Shown;
 use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::actionability::{Needs, Ready};
-use super::typing::{Mode, Typing, gone, named, refusal};
+use super::typing::{Mode, Typing, gone, named};
 use super::{Act, Field, FieldValue, Input, Locator, Performed};
 use crate::sync::Deadline;
 
@@ -35,7 +35,10 @@ struct ChooseReply {
     options: Vec<(String, String)>,
     more: usize,
     disabled: Option<String>,
+    /// A value that names several options, which are in `options`.
+    ambiguous: Option<String>,
     values: Vec<String>,
+    labels: Vec<String>,
     kept: bool,
 }
 
@@ -91,6 +94,14 @@ impl Tab {
             let problem = format!("{} accepts one option, but {} were given", named(at), values.len());
             return Err(Error::BadRequest { problem });
         }
+        if let Some(value) = &chosen.ambiguous {
+            let problem = format!(
+                "{} has several options that {value:?} names: {}; give label=… for a label or value=… for a value",
+                named(at),
+                listed(&chosen)
+            );
+            return Err(Error::BadRequest { problem });
+        }
         if let Some(value) = &chosen.unknown {
             let problem = format!("{} has no option {value:?}; its options: {}", named(at), listed(&chosen));
             return Err(Error::BadRequest { problem });
@@ -102,7 +113,7 @@ impl Tab {
             return Err(not_actionable(at, "the page changed the selection to another one"));
         }
         Ok(Performed {
-            result: Some(json!({ "values": chosen.values })),
+            result: Some(json!({ "values": chosen.values, "labels": chosen.labels })),
             rescued: ready.rescued,
             element: Some(ready.shown),
             ..Performed::default()
@@ -158,10 +169,10 @@ impl Tab {
     }
 
     /// A locator for a node: its ref, a new one if it has none.
-    fn locator_of(&self, node: Node) -> Locator {
+    pub(super) fn locator_of(&self, node: Node) -> Locator {
         let mut refs = self.refs.lock();
         let number = refs.number(&node);
-        let number = number.unwrap_or_else(|| refs.show(node, Shown { role: String::new(), name: String::new() }));
+        let number = number.unwrap_or_else(|| refs.show(node, Shown::default()));
         Locator { reference: Some(format!("e{number}")), ..Locator::default() }
     }
 
@@ -177,6 +188,7 @@ impl Tab {
         }
         self.emulate_focus();
         let (mut performed, mut typed_in) = (Performed::default(), None);
+        let (mut taken, mut selected) = (Vec::new(), Vec::new());
         for (index, field) in fields.iter().enumerate() {
             let place = |error: Error| in_field(error, index, fields);
             let filled = self.fill_one(field, act, deadline).map_err(place)?;
@@ -184,6 +196,14 @@ impl Tab {
             performed.input = performed.input.or(filled.0.input);
             performed.element = filled.0.element.filter(|_| fields.len() == 1);
             typed_in = filled.1.then_some(field).or(typed_in);
+            match filled.0.result {
+                Some(serde_json::Value::Object(mut chosen)) => {
+                    chosen.insert("field".to_owned(), json!(index + 1));
+                    selected.push(chosen);
+                }
+                Some(value) => taken.push(json!({ "field": index + 1, "value": value })),
+                None => {}
+            }
             if self.has_dialog() {
                 performed.result = Some(json!({ "filled": index + 1, "of": fields.len() }));
                 return Ok(performed);
@@ -195,6 +215,10 @@ impl Tab {
             performed.rescued |= enter.rescued;
             performed.input = performed.input.or(enter.input);
         }
+        let parts = [("taken", json!(taken)), ("selected", json!(selected))];
+        let parts: serde_json::Map<_, _> =
+            parts.into_iter().filter(|(_, all)| *all != json!([])).map(|(name, all)| (name.to_owned(), all)).collect();
+        performed.result = (!parts.is_empty()).then(|| parts.into());
         Ok(performed)
     }
 
@@ -214,8 +238,7 @@ impl Tab {
                         return bad("it is a list of options; give the value or label of an option".to_owned());
                     }
                 };
-                let performed = self.select(at, &values, act.force, deadline)?;
-                Ok((Performed { result: None, ..performed }, false))
+                Ok((self.select(at, &values, act.force, deadline)?, false))
             }
             Filled::Ticked => {
                 let want = match &field.value {
@@ -240,67 +263,26 @@ impl Tab {
         }
     }
 
-    /// A dialog of the page that just opened may take the focus during typing: the text is then typed once more.
+    /// Types a text into a field, and reads it back.
     fn fill_typed(&self, at: &Locator, text: &str, act: &Act, deadline: Deadline<'_>) -> Result<Performed, Error> {
-        match self.fill_typed_once(at, text, act, true, deadline)? {
-            Some(performed) => Ok(performed),
-            None => self.fill_typed_once(at, text, act, false, deadline).map(Option::unwrap_or_default),
-        }
-    }
-
-    /// `None` when the field lost the focus before it had the text and `may_repeat` is set.
-    fn fill_typed_once(
-        &self,
-        at: &Locator,
-        text: &str,
-        act: &Act,
-        may_repeat: bool,
-        deadline: Deadline<'_>,
-    ) -> Result<Option<Performed>, Error> {
         let ready = self.ready(at, Needs::EDIT, act.force, deadline)?;
         let focused = self.focus_field(&ready, at, Mode::Replace, deadline)?;
         let with_secrets = self.with_secrets(text, act, Some((&ready, at)), deadline)?;
-        let how = Typing { has_secret: with_secrets.is_some(), insert_lines: act.insert_lines, ..Typing::default() };
+        let how = Typing { has_secret: with_secrets.is_some(), ..Typing::default() };
         let text = with_secrets.as_deref().unwrap_or(text);
         let performed =
             Performed { rescued: ready.rescued, element: Some(ready.shown.clone()), ..Performed::default() };
         match focused.kind.as_str() {
             "picked" => {
                 self.set_field(&ready, at, text, deadline)?;
-                return Ok(Some(performed));
-            }
-            "line" if text.contains('\n') => {
-                let problem = "it is a single-line field, but the text has line breaks; remove them".to_owned();
-                return Err(Error::BadRequest { problem });
+                return Ok(performed);
             }
             "line" | "lines" | "rich" => {}
             _ => return Err(not_actionable(at, "it does not accept text")),
         }
-        let typed = if act.input == Some(Input::Synthetic) {
-            self.synthetic_text(Some((&ready.node, Mode::Replace)), text, how, deadline)?
-        } else {
-            self.type_into(&ready, &focused, Mode::Replace, text, how, deadline)?
-        };
-        self.check_keys(&ready, at, deadline)?;
-        let performed = Performed { input: typed.synthetic.then_some(Input::Synthetic), ..performed };
-        if typed.blocked {
-            return Ok(Some(performed));
-        }
-        if let Some(took) = self.took(&ready, text, deadline).filter(|took| !took.gone && !took.same) {
-            if may_repeat && took.lost {
-                return Ok(None);
-            }
-            let nothing = took.now == focused.was || (took.empty && !text.is_empty());
-            let reason = match took.most {
-                Some(most) => Some(format!("it accepts at most {most} characters")),
-                None if took.bad || (nothing && focused.kind != "rich") => Some(refusal(&took)),
-                None => None,
-            };
-            if let Some(reason) = reason {
-                return Err(not_actionable(at, &reason));
-            }
-        }
-        Ok(Some(performed))
+        let done = self.type_checked((&ready, at), focused, Mode::Replace, text, how, act.input, deadline)?;
+        let input = done.typed.synthetic.then_some(Input::Synthetic);
+        Ok(Performed { input, result: done.taken.map(|taken| json!(taken)), ..performed })
     }
 
     /// Sets the value of a field with a picker.

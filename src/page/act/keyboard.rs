@@ -47,6 +47,7 @@ enum Step {
 pub(super) struct FocusIn {
     pub(super) has: bool,
     id: u32,
+    kind: String,
     typed: bool,
     locked: bool,
 }
@@ -71,7 +72,7 @@ impl Tab {
         into: Option<(&Node, Mode)>,
         deadline: Deadline<'_>,
     ) -> Result<Typed, Error> {
-        let mut steps = steps_of(text, how.insert_lines);
+        let mut steps = steps_of(text, how);
         let of = text.chars().count();
         steps.extend(how.submit.then(|| Key::of_char('\n').map(Step::Key)).flatten());
         let began = Instant::now();
@@ -195,11 +196,11 @@ impl Tab {
         Ok(Performed::default())
     }
 
-    /// Fails when no element has the focus: the text would be lost.
-    pub(super) fn check_focus(&self, deadline: Deadline<'_>) -> Result<(), Error> {
+    /// The kind of the focused field. Fails when no element has the focus: the text would be lost.
+    pub(super) fn focused_kind(&self, deadline: Deadline<'_>) -> Result<String, Error> {
         match self.focus(deadline)? {
             // An editable body is not a focused element, but accepts text.
-            Some((node, focus)) if node.id > 0 || focus.typed => Ok(()),
+            Some((node, focus)) if node.id > 0 || focus.typed => Ok(focus.kind),
             _ => Err(not_focused()),
         }
     }
@@ -298,10 +299,10 @@ impl Tab {
             Some((node, mode)) => (node.clone(), mode),
             None => (self.focused_node(deadline)?, Mode::Keep),
         };
-        let is_inserted = |character: char| how.insert_lines && matches!(character, '\n' | '\r');
-        let stroke = |character: char| match is_inserted(character) {
-            true => json!({ "put": character }),
-            false => stroke_by_script(character),
+        let stroke = |character: char| match character {
+            '\n' if how.soft_breaks => json!({ "key": Key::of_char(character), "shift": true }),
+            '\n' if !how.enters => json!({ "put": character }),
+            character => stroke_by_script(character),
         };
         let mut keys: Vec<_> = text.chars().map(stroke).collect();
         keys.extend(how.submit.then(|| stroke_by_script('\n')));
@@ -359,11 +360,15 @@ fn unanswered(error: &Error) -> bool {
     matches!(error, Error::Supervisor(supervisor::Error::Cdp(error)) if error.is_timeout())
 }
 
-/// `insert_lines`: line breaks are text, not keys.
-fn steps_of(text: &str, insert_lines: bool) -> Vec<Step> {
+/// The keys of a text, and what has none.
+fn steps_of(text: &str, how: Typing) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for character in text.chars() {
-        let key = Key::of_char(character).filter(|_| !(insert_lines && matches!(character, '\n' | '\r')));
+        let key = match (character, Key::of_char(character)) {
+            ('\n' | '\r', Some(key)) if how.soft_breaks => Some(Key { shifted: true, ..key }),
+            ('\n' | '\r', _) if !how.enters => None,
+            (_, key) => key,
+        };
         match (key, steps.last_mut()) {
             (Some(key), _) => steps.push(Step::Key(key)),
             (None, Some(Step::Text(text))) => text.push(character),

@@ -32,8 +32,6 @@ described! {
         secrets: Option<TypedSecrets> => skip,
         /// For `evaluate`: V8 ends the script before its first effect, which is an error.
         read_only: bool => skip,
-        /// Insert line breaks of a text to type instead of pressing Enter, which may send it.
-        insert_lines: bool => skip,
     }
 }
 
@@ -56,7 +54,6 @@ impl Act {
             redact: None,
             secrets: None,
             read_only: false,
-            insert_lines: false,
         }
     }
 

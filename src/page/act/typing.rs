@@ -1,13 +1,19 @@
 //! Typing.
 //!
 //! Key events go to the page's session: Chromium delivers them to the focused frame, of any process. Each character
-//! with a key on the US layout is sent as that key, down and up; a line break is Enter, which ends a line in a text
-//! area and submits a form from a single-line field; all other characters (tabs, accents, emoji, other scripts) are
-//! inserted as text, without key events.
+//! with a key on the US layout is sent as that key, down and up; all other characters (tabs, accents, emoji, other scripts)
+//! are inserted as text, without key events. A line break is text in a text area and Shift+Enter in an editor, because Enter
+//! may send what was typed so far; only `submit` presses Enter.
+//!
+//! Keys for a given field go to that field alone: when the page moves the focus, they are kept from it, and the error says how
+//! much was typed. Afterwards the content is read back. If the page has changed it more than by formatting, it is typed once
+//! more, slowly; what then differs is an error, and what is only formatted is reported as `taken`.
 //!
 //! A dialog that opens in between ends the typing. The answer then reports how many characters the page has handled
 //! (`typed`) of how many (`of`), and how many more may arrive once the dialog is answered because they were already
 //! sent (`mayFollow`).
+
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
@@ -19,6 +25,7 @@ use super::actionability::{Needs, Ready};
 use super::input_probe::is_end;
 use super::keyboard::FocusIn;
 use super::{Act, Input, Locator, Performed};
+use crate::cdp::protocol::page::FrameId;
 use crate::sync::Deadline;
 
 /// The answer of the in-page call `focusField`.
@@ -45,17 +52,50 @@ pub(super) struct Focused {
 /// The answer of the in-page call `tookText`: how a field accepted a text.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct TextCheck {
-    pub(super) gone: bool,
-    pub(super) same: bool,
-    pub(super) empty: bool,
-    pub(super) now: i64,
-    pub(super) bad: bool,
-    /// Whether the focus moved to something that does not accept text.
-    pub(super) lost: bool,
+struct TextCheck {
+    gone: bool,
+    same: bool,
+    /// Whether only its format differs, or it was completed.
+    like: bool,
+    /// Whether the text is kept elsewhere, as by an editor of code.
+    unknown: bool,
+    empty: bool,
+    now: i64,
+    bad: bool,
+    /// The content, of a secret field as bullets. Untrusted.
+    held: String,
     #[serde(rename = "type")]
-    pub(super) type_: String,
-    pub(super) most: Option<u64>,
+    type_: String,
+    most: Option<u64>,
+}
+
+/// The answer of the in-page call `keysBlocked`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct KeysBlocked {
+    /// Whether the field was no longer what a preview has shown.
+    blocked: bool,
+    /// What had the focus instead of the field.
+    away: Option<String>,
+    /// Keys that were kept from the page.
+    kept: usize,
+}
+
+/// How a field took a text.
+enum Taken {
+    /// As it was given, or that cannot be known.
+    Whole,
+    /// In another format.
+    As(String),
+    /// Otherwise: why, and whether typing it once more may help.
+    Wrong { reason: String, may_repeat: bool },
+}
+
+/// How typing into a field ended.
+pub(super) struct TypedInto {
+    pub(super) typed: Typed,
+    /// What the field holds, if that differs from the text.
+    pub(super) taken: Option<String>,
 }
 
 /// What happens to the content of a field.
@@ -78,6 +118,11 @@ impl Mode {
         }
     }
 }
+
+/// Longest text that is typed once more, slowly, in characters.
+const MOST_REPEATED: usize = 200;
+/// Time for ending the keeping of keys.
+const RELEASE: Duration = Duration::from_secs(2);
 
 /// The progress of typing.
 #[derive(Debug, Clone, Copy)]
@@ -107,13 +152,19 @@ impl Tab {
         let (text, input) = (text.replace("\r\n", "\n"), act.input);
         if at.reference.is_none() && at.selector.is_none() {
             self.with_secrets(&text, act, None, deadline)?;
-            self.check_focus(deadline)?;
+            let kind = self.focused_kind(deadline)?;
+            if kind == "line" && text.contains('\n') {
+                let problem =
+                    "the focused field has a single line, but the text has line breaks; remove them".to_owned();
+                return Err(Error::BadRequest { problem });
+            }
+            let how = Typing { soft_breaks: kind == "rich", enters: kind != "lines" && kind != "rich", ..how };
             let typed = if input == Some(Input::Synthetic) {
                 self.synthetic_text(None, &text, how, deadline)?
             } else {
                 self.send_text(&text, how, None, deadline)?
             };
-            return Ok(performed(typed, None));
+            return Ok(performed(typed, None, None));
         }
         self.check_kind(at, how.force, deadline)?;
         let ready = self.ready(at, Needs::EDIT, how.force, deadline)?;
@@ -123,43 +174,178 @@ impl Tab {
         let how = Typing { has_secret: with_secrets.is_some(), ..how };
         let text = with_secrets.unwrap_or(text);
         match focused.kind.as_str() {
-            "line" if how.insert_lines && text.contains(['\n', '\r']) => {
-                let problem = "it is a single-line field, but the text has line breaks; remove them".to_owned();
-                return Err(Error::BadRequest { problem });
-            }
             "line" | "lines" | "rich" => {}
             "picked" => {
                 self.set_field(&ready, at, &text, deadline)?;
                 let submit = if how.submit { "\n" } else { "" };
-                let typed = self.send_text(submit, Typing { submit: false, ..how }, None, deadline)?;
-                return Ok(performed(typed, Some(ready)));
+                let typed = self.send_text(submit, Typing { submit: false, enters: true, ..how }, None, deadline)?;
+                return Ok(performed(typed, None, Some(ready)));
             }
             other => return Err(not_typed(at, other)),
         }
-        let typed = if input == Some(Input::Synthetic) {
-            self.synthetic_text(Some((&ready.node, mode)), &text, how, deadline)?
-        } else {
-            self.type_into(&ready, &focused, mode, &text, how, deadline)?
-        };
-        self.check_keys(&ready, at, deadline)?;
-        if !typed.blocked && !how.submit {
-            self.check_taken(&ready, at, &focused, &text, mode, deadline)?;
+        let done = self.type_checked((&ready, at), focused, mode, &text, how, input, deadline)?;
+        let TypedInto { mut typed, taken } = done;
+        if how.submit && !typed.blocked {
+            let enter = Typing { enters: true, submit: false, ..how };
+            let pressed = match input {
+                Some(Input::Synthetic) => self.synthetic_text(None, "\n", enter, deadline)?,
+                _ => self.send_text("\n", enter, None, deadline)?,
+            };
+            (typed.blocked, typed.synthetic) = (pressed.blocked, typed.synthetic || pressed.synthetic);
         }
-        Ok(performed(typed, Some(ready)))
+        Ok(performed(typed, taken, Some(ready)))
     }
 
-    /// Ends the blocking of keys for an element that is bound to what a preview has shown.
+    /// Types into a field and reads back what it took. Its content is selected, or its caret is at the end. A text that the page has
+    /// taken in another way is typed once more, slowly, for pages that format after each key.
     ///
     /// # Errors
-    /// [`Error::StaleRef`] when keys were blocked, because it was no longer that.
-    pub(super) fn check_keys(&self, ready: &Ready, at: &Locator, deadline: Deadline<'_>) -> Result<(), Error> {
+    /// [`Error::NotActionable`] when the field does not hold the text, or the page moves the focus; [`Error::StaleRef`] when it is no
+    /// longer what a preview has shown.
+    #[allow(clippy::too_many_arguments)] // two callers, which have all of them
+    pub(super) fn type_checked(
+        &self,
+        (ready, at): (&Ready, &Locator),
+        focused: Focused,
+        mode: Mode,
+        text: &str,
+        how: Typing,
+        input: Option<Input>,
+        deadline: Deadline<'_>,
+    ) -> Result<TypedInto, Error> {
+        if focused.kind == "line" && text.contains('\n') {
+            let problem = "it is a single-line field, but the text has line breaks; remove them".to_owned();
+            return Err(Error::BadRequest { problem });
+        }
+        let how = Typing { submit: false, soft_breaks: focused.kind == "rich", ..how };
+        let (mut focused, mut how, mut is_second) = (focused, how, false);
+        loop {
+            let others = self.keep_keys(&ready.node, deadline);
+            let outcome = if input == Some(Input::Synthetic) {
+                self.synthetic_text(Some((&ready.node, mode)), text, how, deadline)
+            } else {
+                self.type_into(ready, &focused, mode, text, how, deadline)
+            };
+            let taken = match &outcome {
+                Ok(typed) if !typed.blocked => Some(self.taken(ready, &focused, text, mode, how, deadline)),
+                _ => None,
+            };
+            let typed = match outcome {
+                Ok(typed) if !typed.blocked => typed,
+                // The page does not answer now: keys are released when it does.
+                ended => {
+                    for frame in others.iter().chain([&ready.node.frame]) {
+                        self.post_to(frame, "keysBlocked", &());
+                    }
+                    return ended.map(|typed| TypedInto { typed, taken: None });
+                }
+            };
+            let away = self.release_keys(ready, at, &others, deadline.renewed(RELEASE))?;
+            let taken = match (away, taken) {
+                (Some((place, kept)), _) => {
+                    let count = typed.sent.saturating_sub(kept);
+                    let reason = format!(
+                        "the page moved the focus to {place} after {count} of {} characters; the rest was not typed",
+                        typed.of
+                    );
+                    Taken::Wrong { reason, may_repeat: mode == Mode::Replace }
+                }
+                (None, taken) => taken.unwrap_or(Taken::Whole),
+            };
+            let again = match &taken {
+                Taken::Wrong { may_repeat: true, .. }
+                    if !is_second && mode == Mode::Replace && typed.of <= MOST_REPEATED =>
+                {
+                    self.focus_field(ready, at, mode, deadline).ok()
+                }
+                _ => None,
+            };
+            match taken {
+                Taken::Whole => return Ok(TypedInto { typed, taken: None }),
+                Taken::As(held) => return Ok(TypedInto { typed, taken: Some(held) }),
+                Taken::Wrong { reason, .. } => match again {
+                    Some(again) => {
+                        (is_second, how.slowly) = (true, true);
+                        focused = Focused { was: focused.was, ..again };
+                    }
+                    None => return Err(Error::not_actionable(named(at), reason)),
+                },
+            }
+        }
+    }
+
+    /// Keeps keys from the other frames while text is typed into one. Returns these frames.
+    fn keep_keys(&self, node: &Node, deadline: Deadline<'_>) -> Vec<FrameId> {
+        let now = self.supervisor.view();
+        let frames = now.frames_of(self.target.as_str()).filter(|frame| frame.frame_id != node.frame);
+        let others: Vec<FrameId> = frames.map(|frame| frame.frame_id.clone()).collect();
+        // A frame that does not answer shows no text field either.
+        if !others.is_empty() {
+            self.call_all::<serde_json::Value, _>(&others, "keepKeys", |_| json!({}), deadline);
+        }
+        others
+    }
+
+    /// Ends the keeping of keys. What had the focus instead of the field, and how many keys were kept from it.
+    ///
+    /// # Errors
+    /// [`Error::StaleRef`] when keys were blocked, because the field was no longer what a preview has shown.
+    fn release_keys(
+        &self,
+        ready: &Ready,
+        at: &Locator,
+        others: &[FrameId],
+        deadline: Deadline<'_>,
+    ) -> Result<Option<(String, usize)>, Error> {
         // A document that is gone has received them.
-        let were_blocked = || self.call_on_node(&ready.node, "keysBlocked", &json!({}), deadline).unwrap_or(false);
-        if ready.bound.is_some() && were_blocked() {
+        let own: KeysBlocked = self.call_on_node(&ready.node, "keysBlocked", &json!({}), deadline).unwrap_or_default();
+        if ready.bound.is_some() && own.blocked {
             let why = "it has changed since the preview; keys for it were blocked";
             return Err(Error::StaleRef { reference: named(at), why });
         }
-        Ok(())
+        let mut away = own.away.map(|place| (place, own.kept));
+        if !others.is_empty() {
+            for other in self.call_all::<KeysBlocked, _>(others, "keysBlocked", |_| json!({}), deadline) {
+                let Ok((_, done)) = other else { continue };
+                away = away
+                    .or_else(|| done.result.away.map(|place| (format!("{place} in another frame"), done.result.kept)));
+            }
+        }
+        Ok(away)
+    }
+
+    /// How a field has taken a text.
+    fn taken(
+        &self,
+        ready: &Ready,
+        focused: &Focused,
+        text: &str,
+        mode: Mode,
+        how: Typing,
+        deadline: Deadline<'_>,
+    ) -> Taken {
+        let args = json!({ "id": ready.node.id, "text": text, "append": mode == Mode::Append });
+        // A document that is gone has taken it.
+        let took = self.call_on_node::<TextCheck>(&ready.node, "tookText", &args, deadline);
+        let Ok(took) = took else { return Taken::Whole };
+        if took.gone || took.same || took.unknown {
+            return Taken::Whole;
+        }
+        if let Some(most) = took.most {
+            let reason = format!("it accepts at most {most} characters");
+            return Taken::Wrong { reason, may_repeat: false };
+        }
+        if took.bad || (took.empty && !text.is_empty()) {
+            return Taken::Wrong { reason: refusal(&took), may_repeat: !took.bad };
+        }
+        let held = if how.has_secret { "•".repeat(took.held.chars().count().min(100)) } else { took.held };
+        if took.like || focused.kind == "rich" {
+            return Taken::As(held);
+        }
+        let reason = format!(
+            "it does not hold the text after it was typed, but {held:?}; the page may format or restrict what is typed there"
+        );
+        Taken::Wrong { reason, may_repeat: true }
     }
 
     /// Moves the focus to an element.
@@ -258,9 +444,9 @@ impl Tab {
             Err(error) if !is_end(&error) => Err(error),
             _ => {
                 let reason = format!(
-                    "another frame took the focus while typing; {sent} of {of} characters had been sent, and the last ones may have gone to that frame"
+                    "the page moved the focus to another frame after {sent} of {of} characters; the rest was not typed"
                 );
-                Err(Error::not_actionable("the password field", reason))
+                Err(Error::not_actionable("the field", reason))
             }
         }
     }
@@ -279,34 +465,6 @@ impl Tab {
     pub(super) fn has_dialog(&self) -> bool {
         self.supervisor.view().dialogs_of(self.target.as_str()).next().is_some()
     }
-
-    /// Fails with the reason when a field accepted nothing of a text.
-    fn check_taken(
-        &self,
-        ready: &Ready,
-        at: &Locator,
-        focused: &Focused,
-        text: &str,
-        mode: Mode,
-        deadline: Deadline<'_>,
-    ) -> Result<(), Error> {
-        if focused.kind != "line" || text.contains('\n') || text.is_empty() || mode != Mode::Replace {
-            return Ok(());
-        }
-        let Some(result) = self.took(ready, text, deadline) else { return Ok(()) };
-        let nothing = !result.same && (result.empty || (result.now == focused.was && result.bad));
-        if nothing && !result.gone {
-            let reason = refusal(&result);
-            return Err(Error::not_actionable(named(at), reason));
-        }
-        Ok(())
-    }
-
-    /// How a field accepted a text; `None` when it can no longer be checked.
-    pub(super) fn took(&self, ready: &Ready, text: &str, deadline: Deadline<'_>) -> Option<TextCheck> {
-        let args = json!({ "id": ready.node.id, "text": text });
-        self.call_on_node(&ready.node, "tookText", &args, deadline).ok()
-    }
 }
 
 /// How to type a text.
@@ -320,19 +478,21 @@ pub(super) struct Typing {
     pub(super) has_secret: bool,
     /// Send each character only while the field's document has the focus.
     pub(super) watched: bool,
-    /// Insert line breaks instead of pressing Enter.
-    pub(super) insert_lines: bool,
+    /// Line breaks are Shift+Enter, else text.
+    pub(super) soft_breaks: bool,
+    /// Line breaks are Enter: for `submit`, and for what is not a field.
+    pub(super) enters: bool,
 }
 
 impl Typing {
     /// The way of an action, with defaults for the rest.
     pub(super) fn of(act: &Act) -> Self {
-        Self { force: act.force, insert_lines: act.insert_lines, ..Self::default() }
+        Self { force: act.force, ..Self::default() }
     }
 }
 
 /// Why a field did not accept a text.
-pub(super) fn refusal(took: &TextCheck) -> String {
+fn refusal(took: &TextCheck) -> String {
     match (took.type_.as_str(), took.most) {
         ("number", _) => "it did not accept the text; it accepts numbers only, like 12.5".to_owned(),
         (_, Some(0)) => "it did not accept the text; its maxlength is 0".to_owned(),
@@ -366,9 +526,12 @@ fn not_typed(at: &Locator, kind: &str) -> Error {
     Error::not_actionable(named(at), reason)
 }
 
-fn performed(typed: Typed, ready: Option<Ready>) -> Performed {
+fn performed(typed: Typed, taken: Option<String>, ready: Option<Ready>) -> Performed {
     let rescued = ready.as_ref().is_some_and(|ready| ready.rescued);
     let element = ready.map(|ready| ready.shown);
-    let result = typed.blocked.then(|| json!({ "typed": typed.sent, "of": typed.of, "mayFollow": typed.follows }));
+    let result = match taken {
+        _ if typed.blocked => Some(json!({ "typed": typed.sent, "of": typed.of, "mayFollow": typed.follows })),
+        taken => taken.map(|taken| json!({ "taken": taken })),
+    };
     Performed { result, input: typed.synthetic.then_some(Input::Synthetic), rescued, element, ..Performed::default() }
 }

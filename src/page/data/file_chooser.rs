@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::cdp::protocol::dom::SetFileInputFiles;
+use crate::page::error::ShownNow;
 use crate::page::{Error, Node, Shown, Tab};
 use crate::supervisor::{ArmedChooser, FrameRef, Supervisor};
 use crate::sync::Deadline;
@@ -38,7 +39,7 @@ pub struct UploadedFiles {
 struct FileInputReply {
     #[serde(default)]
     gone: bool,
-    changed: Option<Shown>,
+    changed: Option<ShownNow>,
     tag: Option<String>,
     input: Option<u32>,
     #[serde(default)]
@@ -116,7 +117,7 @@ impl Tab {
             return Err(stale("its element was removed from the document"));
         }
         if let Some(now) = reply.changed {
-            return Err(Error::RefChanged { reference: reference.to_owned(), was: shown, now });
+            return Err(now.of(reference, &shown));
         }
         let refuse = |reason: String| Error::not_actionable(reference, reason);
         let Some(id) = reply.input else {

@@ -152,6 +152,7 @@ impl Tab {
             reference: format!("e{number}"),
             role: ready.shown.role,
             name: ready.shown.name.chars().take(200).collect(),
+            text: String::new(),
             frame_id: Some(ready.node.frame).filter(|frame| *frame != top),
             visible: read.visible,
         };

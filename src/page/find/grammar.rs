@@ -165,6 +165,18 @@ pub(super) fn whole(locator: &str) -> Option<String> {
     Some(format!("{before}\"{}\"", last.text))
 }
 
+/// The text or name that the last step of a locator seeks.
+pub(super) fn sought(locator: &str) -> Option<String> {
+    let Step::Match(last) = parse(locator).ok()?.into_iter().rfind(|step| !matches!(step, Step::Nth(_)))? else {
+        return None;
+    };
+    match last.engine {
+        Engine::Text | Engine::Label | Engine::Placeholder => Some(last.text),
+        Engine::Role => last.attributes.into_iter().find(|one| one.name == "name").map(|name| name.value),
+        Engine::TestId | Engine::Css => None,
+    }
+}
+
 /// A locator without the `nth` at its end, and that `nth`.
 pub(super) fn without_nth(locator: &str) -> Option<(String, i32)> {
     let Some(Step::Nth(nth)) = parse(locator).ok()?.pop() else { return None };

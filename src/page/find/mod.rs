@@ -42,8 +42,12 @@ const WAIT_SLICE: Duration = Duration::from_millis(500);
 /// Time reserved before the deadline for the answer.
 const RESERVED: Duration = Duration::from_millis(100);
 
+/// Maximum number of elements that an error suggests.
+const MAX_NEAR: usize = 3;
 /// Time for counting the matches of a locator whose nth does not exist.
 const COUNT_TIME: Duration = Duration::from_millis(500);
+/// Time for finding what comes near a locator without a match.
+const NEAR_TIME: Duration = Duration::from_secs(2);
 
 /// An element that matches a locator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -58,6 +62,10 @@ pub struct Match {
     pub role: String,
     /// The accessible name, at most 200 characters. Untrusted.
     pub name: String,
+    /// The visible text of an element without a name, at most 80 characters. Untrusted.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(!skip_serializing_if))]
+    pub text: String,
     /// The frame; `None` for the top frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
@@ -83,6 +91,8 @@ pub struct Matches {
 struct Description {
     role: String,
     name: String,
+    #[serde(default)]
+    text: String,
     visible: bool,
 }
 
@@ -153,21 +163,27 @@ impl Tab {
         let total = matches.len();
         matches.truncate(limit);
         self.describe(&mut matches, deadline)?;
+        Ok(Matches { matches: self.with_refs(matches)?, total })
+    }
+
+    /// Matches with refs, without those that were removed meanwhile.
+    fn with_refs(&self, matches: Vec<Located>) -> Result<Vec<Match>, Error> {
         let top = self.top()?;
         let mut refs = self.refs.lock();
         let show = |Located { frame, doc, id, found }: Located| {
             let found = found?; // removed meanwhile
-            let shown = Shown { role: found.role.clone(), name: found.name.clone() };
+            let shown = Shown::new(&*found.role, &*found.name);
             let number = refs.show(Node { frame: frame.clone(), doc, id }, shown);
             Some(Match {
                 reference: format!("e{number}"),
                 role: found.role,
                 name: found.name.chars().take(200).collect(),
+                text: found.text,
                 frame_id: Some(frame).filter(|frame| *frame != top),
                 visible: found.visible,
             })
         };
-        Ok(Matches { matches: matches.into_iter().filter_map(show).collect(), total })
+        Ok(matches.into_iter().filter_map(show).collect())
     }
 
     /// Reads role and name of matches that have not been described yet.
@@ -208,7 +224,7 @@ impl Tab {
                 }
                 Step::Ref(reference) => {
                     let (node, shown) = self.resolve(reference)?;
-                    let found = Description { role: shown.role, name: shown.name, visible: true };
+                    let found = Description { role: shown.role, name: shown.name, text: String::new(), visible: true };
                     vec![Located { frame: node.frame, doc: node.doc, id: node.id, found: Some(found) }]
                 }
                 Step::Match(matcher) => {
@@ -314,7 +330,11 @@ impl Tab {
                 }
                 // The last attempt had too little time: the result of earlier ones is the better answer.
                 Err(error) if has_looked && is_late(&error) && asked.elapsed() < STUCK_AFTER => {
-                    return Err(Error::NoneLocated { locator: locator.to_owned(), waited: began.elapsed() });
+                    return Err(Error::NoneLocated {
+                        locator: locator.to_owned(),
+                        waited: began.elapsed(),
+                        near: Vec::new(),
+                    });
                 }
                 Ok(None) => return Err(self.none_located(at, began.elapsed(), deadline)),
                 Err(error) => return Err(error),
@@ -335,7 +355,25 @@ impl Tab {
         {
             return Error::NoNthMatch { locator: before, nth, total: found.total };
         }
-        Error::NoneLocated { locator, waited }
+        let near = grammar::sought(&locator).map(|text| self.near(&text, at, deadline.renewed(NEAR_TIME)));
+        Error::NoneLocated { locator, waited, near: near.unwrap_or_default() }
+    }
+
+    /// Elements of another role, or with another text, that come near a text that was sought.
+    fn near(&self, text: &str, at: &Locator, deadline: Deadline<'_>) -> Vec<Match> {
+        let root = at.frame_id.as_deref().map_or_else(|| self.top(), |frame| self.frame_named(frame, deadline));
+        let Ok(root) = root else { return Vec::new() };
+        let (frames, ..) = self.frames_below(&root);
+        let answers = self.call_all::<StepReply, _>(&frames, "near", |_| json!({ "text": text }), deadline);
+        let mut near = Vec::new();
+        for (frame, answer) in frames.into_iter().zip(answers) {
+            let Ok((doc, done)) = answer else { continue };
+            for (id, found) in done.result.ids.into_iter().zip(done.result.described) {
+                near.push(Located { frame: frame.clone(), doc: doc.clone(), id, found: Some(found) });
+            }
+        }
+        near.truncate(MAX_NEAR);
+        self.with_refs(near).unwrap_or_default()
     }
 
     /// The one element that matches a locator now.
@@ -472,7 +510,7 @@ impl Tab {
             }
             if deadline.left() <= RESERVED {
                 let what = at.locator.unwrap_or_default();
-                return Err(Error::NoneLocated { locator: what, waited: began.elapsed() });
+                return Err(Error::NoneLocated { locator: what, waited: began.elapsed(), near: Vec::new() });
             }
             pause(RETRY_INTERVAL.min(deadline.left()));
         }

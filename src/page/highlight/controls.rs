@@ -248,7 +248,7 @@ impl Tab {
     }
 
     fn node_ref(&self, node: &Node) -> String {
-        let unnamed = Shown { role: String::new(), name: String::new() };
+        let unnamed = Shown::default();
         format!("e{}", self.refs.lock().reserve(node.clone(), unnamed))
     }
 }

@@ -182,7 +182,7 @@ impl Tab {
             let scroller = around.map(|around| id_of(&Node { id: around.id, ..node.clone() }, &around.key));
             let id = id_of(&node, &element.key);
             let hints = element.hints(&place, &part, &layout.view, scroller);
-            let shown = Shown { role: element.role, name: element.name };
+            let shown = Shown::new(element.role, element.name);
             let reference = format!("e{}", refs.show(node.clone(), shown.clone()));
             let place = element.place.map(|id| Node { id, ..node.clone() });
             let FoundElement { kind, also, html, held, .. } = element;

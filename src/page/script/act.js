@@ -1,5 +1,5 @@
 // Finding an element and waiting until it is actionable.
-// Uses: forms, frame-geometry, identity, input-probe, name, node, node-cache, role, settle, state, wait.
+// Uses: context, forms, frame-geometry, identity, input-probe, name, node, node-cache, role, settle, state, wait.
 
 const RECTS = Element.prototype.getClientRects;
 const BOX = Element.prototype.getBoundingClientRect;
@@ -46,18 +46,23 @@ function found(args) {
 
 const roleFor = (element) => (typeof roleOf === "function" ? roleOf(element) || "" : "");
 const nameFor = (element) => (typeof nameOf === "function" ? nameOf(element) || "" : "");
-// Rust returned the shown text with U+FFFD for each lone surrogate.
-const likeness = (text) => fold(String(text).replace(/\p{Cs}/gu, "\ufffd").replace(/\p{Nd}+/gu, " "));
+/**
+ * A text without counters, such as the number in `Likes (12)`. All other numbers tell things from each other. Rust returned the
+ * shown text with U+FFFD for each lone surrogate.
+ */
+const likeness = (text) => fold(String(text).replace(/\p{Cs}/gu, "\ufffd").replace(/\s*[([]\p{N}+[)\]]/gu, " "));
 
 // An element without a role is shown as generic where it is clickable.
 const shownRole = (role) => (role === "none" ? "generic" : role);
 
-/** Role and name at present, if they differ from `was` for a reader. */
-function changedFrom(was, element) {
+/** Role and name at present, and its context, if they differ from `was` for a reader, or from what was shown with `id`. */
+function changedFrom(was, element, id = idOf(element)) {
   if (!was || typeof roleOf !== "function" || typeof nameOf !== "function") return null;
   const now = { role: shownRole(roleFor(element)), name: nameFor(element) };
   const isNamed = [now.name, steadyNameOf(element)].some((name) => likeness(was.name) === likeness(name));
-  return shownRole(was.role) === now.role && isNamed ? null : now;
+  if (shownRole(was.role) !== now.role || !isNamed) return now;
+  const other = otherContext(id, element);
+  return other ? { ...now, context: other.now, before: other.was } : null;
 }
 
 /** An element in messages: role "name" (tag#id). */
@@ -495,6 +500,12 @@ function boxedIn(element) {
   return Array.from(allIn(element, "*")).find((inner) => RECTS.call(inner).length) || element;
 }
 
+/** The closed list that an element is an option of. */
+function listOf(element) {
+  const list = element instanceof HTMLOptionElement ? CLOSEST.call(element, "select") : null;
+  return list instanceof HTMLSelectElement && !GET_SELECT_MULTIPLE.call(list) && GET_SELECT_SIZE.call(list) <= 1 ? list : null;
+}
+
 /** One check. `last` when waiting cannot change the result. */
 async function look(args, turn) {
   const { needs } = args;
@@ -508,6 +519,8 @@ async function look(args, turn) {
   };
   const now = changed();
   if (now) return now;
+  const list = needs.point && listOf(element);
+  if (list) return { answer: { option: { list: idOf(list), role: roleFor(list), name: nameFor(list), value: nameFor(element) } }, last: true };
   // The element to click in place of a hidden control.
   let target = element;
   const able = () => {

@@ -1,9 +1,8 @@
 // Locators: elements by role and name, text, label, placeholder, test id or CSS, in document order over shadow roots.
-// Uses: act, box, forms, name, node, node-cache, role, state, tree, value.
+// Uses: act, box, context, forms, name, node, node-cache, rendered, role, state, text, tree, value.
 
 const TEST_IDS = ["data-testid", "data-test-id", "data-test"];
 const LABELLED = /^(textbox|searchbox|combobox|listbox|checkbox|radio|switch|slider|spinbutton|colorwell|date|datetime|inputtime|progressbar|meter)$/i;
-const UNREAD = new Set("script style template noscript head title".split(" "));
 
 /** The elements below a document, shadow root or element; the content of a root comes before the host's children. */
 function gatherIn(scope, into) {
@@ -33,7 +32,11 @@ function elementsOf(within) {
 const isTextThere = (have, want, exact) =>
   exact ? have === fold(want) : have.toLowerCase().includes(fold(want).toLowerCase());
 
-const isRendered = (element) => shownOf(element) === SHOWN && !isUnderHidden(element);
+/** Whether an element is rendered; an option of a closed list, if the list is. */
+function isRendered(element) {
+  const drawn = element instanceof HTMLOptionElement ? CLOSEST.call(element, "select,datalist") || element : element;
+  return shownOf(drawn) === SHOWN && !isUnderHidden(drawn);
+}
 
 function stateFor(element, name) {
   const states = statesOf(element) || {};
@@ -70,30 +73,17 @@ function readText(element) {
   return fold(textIn(element));
 }
 
-/** The innermost elements that contain a text. */
-function byText({ text, exact }, elements) {
-  const holding = elements.filter((element) => {
-    if (UNREAD.has(nameOfTag(element)) || CLOSEST.call(element, "script,style,template,head")) return false;
-    return isTextThere(readText(element), text, exact) && isRendered(element);
-  });
-  const all = new Set(holding);
-  for (const element of holding) {
-    for (let up = GET_PARENT.call(element); up instanceof Element; up = GET_PARENT.call(up)) all.delete(up);
-  }
-  return holding.filter((element) => all.has(element));
-}
-
 const isLabelled = (element) =>
   (LABELLED.test(roleOf(element)) || fieldKind(element) !== "other") && !(element instanceof HTMLInputElement && /^(hidden|button|submit|reset|image)$/.test(GET_INPUT_TYPE.call(element)));
 
-function matchedBy(step, elements) {
+function matchedBy(step, elements, within) {
   const { engine, text, exact } = step;
   const quoted = (have) => isTextThere(fold(have), text, exact);
   switch (engine) {
     case "role":
       return exactFirst(step, elements.filter(byRole(step)));
     case "text":
-      return byText(step, elements);
+      return withText(step, within);
     case "label":
       return elements.filter((element) => isLabelled(element) && quoted(nameOf(element)));
     case "placeholder":
@@ -105,11 +95,14 @@ function matchedBy(step, elements) {
   }
 }
 
-const matchFor = (element) => ({
-  role: roleFor(element),
-  name: nameFor(element),
-  visible: !hiddenWhy(element) && rectsOf(element).length > 0,
-});
+const MATCH_TEXT = 80;
+
+function matchFor(element) {
+  const name = nameFor(element);
+  const visible = !hiddenWhy(element) && rectsOf(element).length > 0;
+  const text = name || !visible ? "" : fold(readableText(element, MATCH_TEXT).text).slice(0, MATCH_TEXT);
+  return { role: roleFor(element), name, text, visible };
+}
 
 /**
  * The elements that match a step of a locator, in the whole document or `within` some elements: the ids of all, and
@@ -120,12 +113,14 @@ calls.find = ({ step, within, describe }) => {
   survey();
   let matches;
   try {
-    matches = matchedBy(step, elementsOf(within));
+    matches = matchedBy(step, step.engine === "text" ? [] : elementsOf(within), within);
   } catch (error) {
     if (step.engine !== "css") throw error;
     return { bad: "it is not valid CSS: " + String((error && error.message) || error) };
   }
-  return { ids: matches.map(idOf), described: matches.slice(0, describe).map(matchFor) };
+  const described = matches.slice(0, describe).map(matchFor);
+  if (described.length > 1) distinguish(alikeAmong(described.map(({ role, name }, at) => ({ id: idOf(matches[at]), role, name }))));
+  return { ids: matches.map(idOf), described };
 };
 
 /** Describes matches; `null` for removed ones. */

@@ -2,7 +2,7 @@
 //
 // Values are set through the prototypes of the isolated world. A page that tracks a value by a property of its own on
 // the element (as React does) takes that for a change by the user, as intended.
-// Uses: act, identity, input-probe, node, node-cache, role, state, value, wait.
+// Uses: act, find, identity, input-probe, node, node-cache, role, state, value, wait.
 
 const FOCUS_FIELD = HTMLElement.prototype.focus;
 const FOCUS_SVG = SVGElement.prototype.focus;
@@ -163,27 +163,85 @@ calls.focusField = ({ id, mode, identity }) => withNode(id, (element) => {
   if (mode === "replace") selectIn(element);
   if (mode === "append") caretToEnd(element);
   arm(element);
-  if (isBound) checkKeys(element, place);
+  if (mode === "replace" || mode === "append") guardKeys(element, isBound ? place : null);
   const whole = kind === "lines" || (kind === "rich" && editingHost(element) === element);
   const held = typed ? heldBy(element) : "";
-  return { kind, type, whole, empty: held === "", was: digest(held) };
+  // Of an empty text area, only an editor that draws its own text has something to select.
+  const draws = kind === "lines" && held === "" && isDrawnEditor(element);
+  return { kind, type, whole: whole && (kind !== "lines" || held !== "" || draws), empty: held === "", was: digest(held) };
 });
 
-/** How a field accepted typed text. */
-calls.tookText = ({ id, text }) => withNode(id, (element) => {
-  const held = heldBy(element);
-  const focused = focusedElement();
-  const lost = focused !== element && !(focused && isEditable(focused));
-  const answer = { same: held === text, empty: held === "", now: digest(held), lost };
+const EDITOR_CLASS = /codemirror|ace_|monaco|editor/i;
+const TERMINAL_CLASS = /term(inal)?\b|xterm|console|shell/i;
+
+/** Whether a person sees a field itself. A page that draws the text elsewhere reads the keys of a field that nobody sees. */
+function isSeenItself(field) {
+  if (isBeyondPage(field) || standInFor(field)) return false;
+  if (!rectsOf(field).some((rect) => rect.width > 1 && rect.height > 1)) return false;
+  for (let up = field; up; up = parentElementOf(up)) if (styleOf(up).opacity === "0") return false;
+  return true;
+}
+
+/** Whether a text area without a size of its own belongs to an editor of code, not to a terminal, for which a chord is input. */
+function isDrawnEditor(area) {
+  if (isSeenItself(area)) return false;
+  let isEditor = false;
+  for (let up = area, n = 0; up && n < 6; up = parentElementOf(up), n++) {
+    const told = [attr(up, "class"), attr(up, "aria-label"), attr(up, "aria-roledescription")].join(" ");
+    if (TERMINAL_CLASS.test(told)) return false;
+    isEditor = isEditor || EDITOR_CLASS.test(told);
+  }
+  return isEditor;
+}
+
+// How long a page may take to format what was typed, in milliseconds.
+const FORMATTING = 20;
+const MOST_FORMATTING = 400;
+const MOST_TAKEN = 300;
+
+/** A text without what formatting adds or leaves out. */
+const essence = (text) => text.replace(/[^\p{L}\p{N}]+/gu, "").toLowerCase();
+const bareText = (text) => text.replace(/[\s\u200b\ufeff]+/g, "");
+const isSameNumber = (a, b) => isNumber(a.trim()) && isNumber(b.trim()) && Number(a) === Number(b);
+
+/**
+ * What a field holds after `text` was typed into it: `same`, `like` it (formatted, completed), or something else. `unknown` for an
+ * editor that keeps its text elsewhere. The field may have been replaced.
+ */
+function taken(id, text, append) {
+  const known = guarded && guarded.element && (idOf(guarded.element) === id || !isConnected(nodeOf(id) || document)) ? guarded.element : null;
+  const element = known || nodeOf(id);
+  if (!element || !isConnected(element)) return { gone: true };
+  const target = fieldKind(element) === "rich" ? editingHost(element) : element;
+  const held = heldBy(target);
+  const wanted = (append && guarded ? guarded.before : "") + text;
+  const rich = fieldKind(element) === "rich";
+  const answer = { same: held === wanted || (rich && bareText(held) === bareText(wanted)), empty: held === "", now: digest(held) };
+  answer.like = essence(held) === essence(wanted) || isSameNumber(held, wanted) || (essence(text) !== "" && essence(held).startsWith(essence(wanted)));
+  answer.unknown = (!rich && !isSeenItself(element)) || (!!EDIT_CONTEXT && isHtml(element) && EDIT_CONTEXT.get.call(element) !== null);
+  const covered = isPassword(element) || isSecretField(element);
+  answer.held = covered ? "•".repeat(Math.min(held.length, 100)) : held.slice(0, MOST_TAKEN);
   if (element instanceof HTMLInputElement) {
-    const validity = GET_INPUT_VALIDITY.call(element);
-    answer.bad = validity.badInput;
+    answer.bad = GET_INPUT_VALIDITY.call(element).badInput;
     answer.type = GET_INPUT_TYPE.call(element);
   }
   const most = attr(element, "maxlength");
-  if (most !== null && /^\d+$/.test(most) && text.length > Number(most)) answer.most = Number(most);
+  if (most !== null && /^\d+$/.test(most) && wanted.length > Number(most)) answer.most = Number(most);
   return answer;
-});
+}
+
+/** How a field accepted typed text, once the page has formatted it. */
+calls.tookText = async ({ id, text, append }) => {
+  const end = performance.now() + MOST_FORMATTING;
+  let answer = taken(id, text, append);
+  if (answer.gone || text.length < 2) return answer;
+  for (;;) {
+    const before = answer.now;
+    await rest(FORMATTING);
+    answer = taken(id, text, append);
+    if (answer.gone || performance.now() >= end || (answer.now === before && (answer.same || answer.like || performance.now() > end - MOST_FORMATTING / 2))) return answer;
+  }
+};
 
 function tellChange(element) {
   SEND_EVENT.call(element, new Event("input", { bubbles: true, composed: true }));
@@ -257,16 +315,12 @@ function choose(element, values) {
   const options = optionsOf(element);
   const many = GET_SELECT_MULTIPLE.call(element);
   if (!many && values.length !== 1) return { single: true };
+  const told = (some) => some.map((one) => [GET_OPTION_VALUE.call(one).slice(0, 60), labelOfOption(one).slice(0, 60)]);
   const chosen = [];
   for (const value of values) {
-    const label = fold(value);
-    const free = (option) => !chosen.includes(option);
-    const fits = (with_) => options.find((option) => with_(option) && free(option) && !MATCHES.call(option, ":disabled")) || options.find((option) => with_(option) && free(option));
-    const option = fits((one) => GET_OPTION_VALUE.call(one) === value) || fits((one) => labelOfOption(one) === label);
-    if (!option) {
-      const all = options.map((one) => [GET_OPTION_VALUE.call(one).slice(0, 60), labelOfOption(one).slice(0, 60)]);
-      return { unknown: value, options: all.slice(0, 20), more: Math.max(all.length - 20, 0) };
-    }
+    const { option, several } = optionFor(value, options.filter((one) => !chosen.includes(one)));
+    if (several) return { ambiguous: value, options: told(several.slice(0, 20)), more: Math.max(several.length - 20, 0) };
+    if (!option) return { unknown: value, options: told(options.slice(0, 20)), more: Math.max(options.length - 20, 0) };
     if (MATCHES.call(option, ":disabled")) return { disabled: value };
     chosen.push(option);
   }
@@ -276,9 +330,31 @@ function choose(element, values) {
   if (many) for (const option of options) SET_SELECTED.call(option, chosen.includes(option));
   else SET_INDEX.call(element, options.indexOf(chosen[0]));
   if (state() !== before) tellChange(element);
-  const now = optionsOf(element).filter((option) => GET_SELECTED.call(option)).map((option) => GET_OPTION_VALUE.call(option));
+  const selected = optionsOf(element).filter((option) => GET_SELECTED.call(option));
+  const now = selected.map((option) => GET_OPTION_VALUE.call(option));
   const wanted = chosen.map((option) => GET_OPTION_VALUE.call(option));
-  return { values: now, kept: wanted.every((value) => now.includes(value)) };
+  return { values: now, labels: selected.map(labelOfOption), kept: wanted.every((value) => now.includes(value)) };
+}
+
+/**
+ * The option that a text names: by its label, which a person sees; by its value only if no label is like that. `several` if the
+ * text is the label of more than one option, or of one and the value of another. `label=…` and `value=…` say which is meant.
+ */
+function optionFor(text, options) {
+  const label = (wanted) => options.filter((one) => labelOfOption(one) === fold(wanted));
+  const value = (wanted) => options.filter((one) => GET_OPTION_VALUE.call(one) === wanted);
+  const pick = (some) => {
+    const able = some.filter((one) => !MATCHES.call(one, ":disabled"));
+    const [first] = able.length ? able : some;
+    return able.some((one) => GET_OPTION_VALUE.call(one) !== GET_OPTION_VALUE.call(first)) ? { several: able } : { option: first };
+  };
+  const [byLabel, byValue] = [label(text), value(text)];
+  const others = byValue.filter((one) => !byLabel.includes(one));
+  if (byLabel.length && others.length) return { several: [...byLabel, ...others] };
+  if (byLabel.length) return pick(byLabel);
+  if (byValue.length) return pick(byValue);
+  const [, how, rest] = /^(label|value)=(.*)$/s.exec(text) || [];
+  return how ? pick(how === "label" ? label(rest) : value(rest)) : {};
 }
 
 /** The checked state: true, false, or null (mixed, or not checkable). */
@@ -337,5 +413,5 @@ calls.focus = () => {
   // An editable body accepts text at its caret.
   const caret = !focused && body instanceof HTMLElement && GET_EDITABLE.call(body) && document.getSelection();
   const rich = !!caret && caret.rangeCount > 0;
-  return { has: true, id: focused ? idOf(focused) : 0, typed: typed || rich, locked: typed && !!readOnlyWhy(focused), mac: /^Mac/.test(navigator.platform) };
+  return { has: true, id: focused ? idOf(focused) : 0, kind: rich ? "rich" : kind, typed: typed || rich, locked: typed && !!readOnlyWhy(focused), mac: /^Mac/.test(navigator.platform) };
 };

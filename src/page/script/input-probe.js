@@ -1,5 +1,5 @@
 // Whether trusted events have arrived in this document.
-// Uses: act, identity, node, node-cache, settle, state, synthetic-drag, tree.
+// Uses: act, forms, identity, node, node-cache, settle, state, synthetic-drag, tree, wait.
 
 const ARRIVALS = ["mousemove", "pointerdown", "mousedown", "mouseup", "click", "dragstart", "dragover", "drop", "dragend", "keydown"];
 let arrived = null;
@@ -18,7 +18,7 @@ const PRESS_LIMIT = 5000;
 function arm(element, presses, inner, bound) {
   disarm();
   const shown = presses && !inner ? { role: roleFor(element), name: nameFor(element) } : null;
-  const state = { counts: {}, element, bound: bound || null, blocked: false, type: null, inner: !!inner, waiting: null, presses: presses || 0, shown, over: null, received: 0, clicked: false, isDown: false, at: null, reached: false, press: null, until: performance.now() + PRESS_LIMIT };
+  const state = { counts: {}, element, bound: bound || null, inner: !!inner, waiting: null, presses: presses || 0, shown, over: null, received: 0, clicked: false, isDown: false, at: null, reached: false, press: null, until: performance.now() + PRESS_LIMIT };
   state.on = (event) => {
     if (!event.isTrusted) return;
     state.counts[event.type] = (state.counts[event.type] || 0) + 1;
@@ -51,35 +51,71 @@ function arm(element, presses, inner, bound) {
 // The events of typing that the page can be kept from.
 const KEYS = ["keydown", "beforeinput"];
 
+const MODIFIER_KEYS = /^(Shift|Control|Alt|Meta)$/;
+const GUARD_LIMIT = 180000;
+let guarded = null;
+
 /**
- * Blocks keys for a field that is elsewhere than a preview has shown, or whose form is sent elsewhere, when the first of
- * them arrives or Enter. The focus and what is typed may change its name.
+ * Keeps keys from everything but one field, also when the page moves the focus: the rest of a password would go elsewhere. A
+ * field that replaces it, with the same role and name and the focus, counts as the field. For a use that is bound to a preview,
+ * `place` is where the field was: keys are kept from it too if it is elsewhere when the first of them arrives or Enter. The focus
+ * and what is typed may change its name. Without an element, keys are kept from the whole document.
  */
-function checkKeys(element, place) {
-  const state = arrived;
-  let isFirst = true;
-  state.blocked = false;
-  state.type = (event) => {
+function guardKeys(element, place) {
+  unguard();
+  const state = { element, place, before: element ? heldBy(element) : "", role: element ? roleFor(element) : "", name: element ? nameFor(element) : "", isFirst: true, blocked: false, away: null, kept: 0, on: null };
+  state.on = (event) => {
     if (!event.isTrusted) return;
     forget();
-    const isChecked = isFirst || event.key === "Enter";
-    isFirst = false;
-    state.blocked = state.blocked || (isChecked && (!isConnected(element) || placeOfUse(element) !== place));
-    if (state.blocked) block(event);
+    const isKey = event.type === "keydown" && !MODIFIER_KEYS.test(event.key);
+    if (place !== null) {
+      const isChecked = state.isFirst || event.key === "Enter";
+      state.isFirst = false;
+      state.blocked = state.blocked || (isChecked && (!isConnected(element) || placeOfUse(element) !== place));
+    }
+    if (state.away === null && !state.blocked) state.away = focusElsewhere(state);
+    if (!state.blocked && state.away === null) return;
+    if (isKey || (event.type === "beforeinput" && !state.kept)) state.kept++;
+    block(event);
   };
-  for (const type of KEYS) addEventListener(type, state.type, { capture: true });
+  for (const type of KEYS) addEventListener(type, state.on, { capture: true });
+  guarded = state;
+  startTimer(() => guarded === state && unguard(), GUARD_LIMIT);
 }
 
-/** Whether keys were blocked. Ends the blocking. */
+/** What has the focus instead of the guarded field; null when that has it. */
+function focusElsewhere(state) {
+  const focused = focusedElement();
+  if (!state.element) return focused ? described(focused) : "another frame";
+  const host = fieldKind(state.element) === "rich" ? editingHost(state.element) : state.element;
+  if (focused && isWithinTree(focused, host)) return null;
+  if (!focused && (host === GET_BODY.call(document) || host === GET_DOCUMENT_ELEMENT.call(document))) return null;
+  if (focused && !isConnected(state.element) && roleFor(focused) === state.role && likeness(nameFor(focused)) === likeness(state.name)) {
+    state.element = focused;
+    return null;
+  }
+  return focused ? described(focused) : isConnected(state.element) ? "no element" : "no element, because the page replaced the field";
+}
+
+function unguard() {
+  if (!guarded) return;
+  for (const type of KEYS) removeEventListener(type, guarded.on, { capture: true });
+  guarded = null;
+}
+
+/** Keeps all keys from this document, which are for a field in another one. */
+calls.keepKeys = () => guardKeys(null, null);
+
+/** Whether keys were blocked: because the field is another one, or because the focus was elsewhere. Ends the blocking. */
 calls.keysBlocked = () => {
-  const blocked = !!arrived && arrived.blocked === true;
+  const { blocked, away, kept } = guarded || { blocked: false, away: null, kept: 0 };
+  unguard();
   disarm();
-  return blocked;
+  return { blocked, away, kept };
 };
 
 function disarm() {
   if (!arrived) return;
-  if (arrived.type) for (const type of KEYS) removeEventListener(type, arrived.type, { capture: true });
   for (const type of ARRIVALS) removeEventListener(type, arrived.on, { capture: true });
   for (const type of PRESS) removeEventListener(type, arrived.keep, { capture: true });
   arrived = null;
@@ -124,7 +160,7 @@ function astray({ element, shown, inner, bound }, event) {
   const innermost = hitAt({ x: event.clientX, y: event.clientY });
   // A page may render an element anew when the pointer arrives: one with the same role and name counts as the same.
   for (let node = innermost; node instanceof Element && !isConnected(element); node = parentOf(node)) {
-    if (!changedFrom(shown, node)) return null;
+    if (!changedFrom(shown, node, idOf(element))) return null;
   }
   return cover(element, hit instanceof Element ? hit : innermost);
 }

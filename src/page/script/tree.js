@@ -1,5 +1,5 @@
 // The accessibility tree of a document as a flat list.
-// Uses: act, content, describe, name, native, node, node-cache, role, state, style, value.
+// Uses: act, content, context, describe, name, native, node, node-cache, role, state, style, value.
 
 // Kinds that are only shown with a name or state: they structure or position their content.
 const QUIET_KINDS = new Set(["generic", "none", "LabelText", "LayoutTable", "LayoutTableRow", "LayoutTableCell", "RubyAnnotation", "SvgRoot"]);
@@ -564,6 +564,7 @@ calls.tree = (options) => {
       walk.tooDeep = true;
     }
     walk.flush();
+    distinguish(alikeAmong(shownBy(walk.nodes)));
   } else if (options.root) answer.gone = true;
   else if (options.selector) answer.missing = true;
   if (walk.cut || walk.tooDeep) answer.cut = true;
@@ -571,6 +572,14 @@ calls.tree = (options) => {
   if (focused) answer.focused = idOf(focused);
   return answer;
 };
+
+/** The nodes of a tree that have a number and a role to be told by. */
+function* shownBy(nodes) {
+  for (const [, role, name, id, more] of nodes) if (id && (name || (more && more.cursor) || NAMELESS_ROLES.has(role))) yield { id, role, name };
+}
+
+// Controls that are used without a name, too.
+const NAMELESS_ROLES = new Set("button checkbox combobox link listbox menuitem option radio searchbox slider spinbutton switch tab textbox treeitem".split(" "));
 
 // Whether an ancestor excludes an element from the tree.
 function isUnderHidden(element) {

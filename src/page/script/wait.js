@@ -1,5 +1,5 @@
 // Waiting for conditions in this document.
-// Uses: act, forms, node, node-cache, settle.
+// Uses: act, find, forms, node, node-cache, settle, value.
 
 const GET_BODY = getterOf(Document.prototype, "body");
 const GET_READY = getterOf(Document.prototype, "readyState");
@@ -31,9 +31,29 @@ function shownTexts() {
   return texts;
 }
 
+/** Whether a text is shown, as the page breaks it or without any white space: snapshots join what touches. */
 function showsText(wanted, texts) {
   const text = squeezed(wanted);
-  return texts.some((shown) => squeezed(shown).includes(text));
+  const bare = text.replace(/\s+/g, "");
+  return texts.some((shown) => {
+    const folded = squeezed(shown);
+    return folded.includes(text) || folded.replace(/\s+/g, "").includes(bare);
+  });
+}
+
+const VALUED_FIELDS = "input,textarea";
+
+/** What visible fields hold, without secrets. */
+function fieldTexts() {
+  const texts = [];
+  for (const root of [document, ...allRoots(document)]) {
+    for (const field of allIn(root, VALUED_FIELDS)) {
+      if (!/^(line|lines)$/.test(fieldKind(field)) || isPassword(field) || isSecretField(field) || !isVisible(field)) continue;
+      const held = heldBy(field);
+      if (held) texts.push(held);
+    }
+  }
+  return texts;
 }
 
 const isVisible = (element) => !hiddenWhy(element) && rectsOf(element).length > 0;
@@ -94,7 +114,7 @@ function networkRest() {
 function conditions(args) {
   forget();
   const answer = {};
-  const texts = args.text || args.textGone ? shownTexts() : [];
+  const texts = args.text || args.textGone ? [...shownTexts(), ...fieldTexts()] : [];
   if (args.text) answer.text = showsText(args.text, texts);
   if (args.textGone) answer.textGone = !showsText(args.textGone, texts);
   if (args.selector) {

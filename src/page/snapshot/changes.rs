@@ -102,7 +102,7 @@ impl Tab {
 }
 
 fn shown_as(item: &Item) -> Shown {
-    Shown { role: item.role.to_string(), name: item.name.to_string() }
+    Shown::new(&*item.role, &*item.name)
 }
 
 /// The items of a whole page, without the focus, which does not count as a change.

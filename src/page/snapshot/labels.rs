@@ -19,7 +19,7 @@ impl Tab {
         for item in seen.items {
             let wanted = item.is_usable();
             let Some(node) = item.node.filter(|_| wanted) else { continue };
-            let shown = Shown { role: item.role.into(), name: item.name.into() };
+            let shown = Shown::new(item.role, item.name);
             found.push((refs.show(node.clone(), shown.clone()), node, shown));
         }
         Ok((found, seen.rescued))

@@ -406,7 +406,7 @@ impl Tab {
         let mut refs = self.refs.lock();
         for item in items.filter(|item| item.has_ref) {
             let Some(node) = &item.node else { continue };
-            let number = refs.show(node.clone(), Shown { role: item.role.to_string(), name: item.name.to_string() });
+            let number = refs.show(node.clone(), Shown::new(&*item.role, &*item.name));
             let frame_id = Some(node.frame.clone()).filter(|_| !item.in_top);
             let info = RefInfo { role: item.role.to_string(), name: item.name.to_string(), frame_id };
             shown.refs.insert(format!("e{number}"), info);

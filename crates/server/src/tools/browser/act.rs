@@ -196,8 +196,6 @@ fn guarded(
     let perform = |act: &Act| Ok::<_, ToolError>(browser.profile()?.act(handle, act, deadline)?);
     let Some(guard) = call.scope.guard() else { return perform(&act) };
     let enters = submitted(&act.kind);
-    // Enter for a line break may send the text.
-    act.insert_lines = true;
     if enters.is_none() {
         let _checked = check(call, handle, &act.kind)?;
         return perform(&act);

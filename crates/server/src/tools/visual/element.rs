@@ -468,9 +468,7 @@ fn commit(
                 0..=MOST_TYPED => Act::type_text(ref_of(element), given.text.as_str()),
                 _ => Act::fill(ref_of(element), given.text.as_str()),
             };
-            let mut act = if given.submit && !is_guarded { act.submit() } else { act };
-            // Enter for a line break may send the text.
-            act.insert_lines = is_guarded;
+            let act = if given.submit && !is_guarded { act.submit() } else { act };
             let limit = TYPING_LIMIT + TIME_PER_CHARACTER * u32::try_from(length).unwrap_or(u32::MAX);
             return typed(visual, handle, element, given, act.timeout(limit), done, said);
         }
