@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cdpilot::page::{Download, DownloadState, Error, PageOptions};
 use cdpilot::supervisor::{EventKind, SupervisorOptions};
 use cdpilot::sync::Deadline;
+use serde_json::json;
 
 use crate::support::chrome::soon;
 use crate::support::settle_tab::SettleTab;
@@ -88,6 +89,33 @@ fn a_download_is_saved_under_its_name_however_it_started() {
     assert_eq!(names(&root).len(), 6);
     drop(tab);
     assert_eq!(std::fs::read_dir(&root).unwrap().count(), 6, "what was half done is removed");
+}
+
+/// The tab that is opened never shows a document, and the browser may report the download before that tab.
+#[test]
+fn a_download_in_a_new_tab_belongs_to_the_action() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(tab) = downloading("downloads-new-tab", folder.path()) else { return };
+    tab.site.page(
+        "/",
+        "<a href=/file target=_blank>Link</a> <a href=/file target=_blank rel=opener>With opener</a>\
+         <form action=/file method=post target=_blank><button>Form</button></form>\
+         <button onclick=\"window.open('/file')\">Script</button>\
+         <button onclick=\"const w = window.open('about:blank'); setTimeout(() => w.location = '/file')\">Later</button>",
+    );
+    tab.site.put("/file", attachment("new.bin", vec![7; 1000]));
+    tab.go("/");
+    for (count, name) in ["Link", "With opener", "Form", "Script", "Later"].into_iter().enumerate() {
+        let kind = json!({ "kind": "click", "locator": format!("text=\"{name}\"") });
+        let outcome = tab.act(&serde_json::from_value(kind).unwrap(), soon()).unwrap();
+        // It may begin after the answer.
+        let got = [next(&tab)];
+        assert!(outcome.downloads.is_empty() || outcome.downloads[0].path == got[0].path, "{name}: {outcome:?}");
+        let found: Vec<_> = got.iter().map(|got| (got.state, got.bytes, got.path.is_some())).collect();
+        assert_eq!(found, [(DownloadState::Completed, 1000, true)], "{name}: {got:?}");
+        assert_eq!(tab.downloads().len(), count + 1, "{name}");
+    }
+    assert_eq!(names(folder.path()).len(), 5);
 }
 
 #[test]

@@ -18,6 +18,9 @@ use crate::support::site::Site;
 /// What graphics processors draw into at most.
 const TEXTURE: f64 = 16_384.0;
 
+/// The width of the page beside its scroll bar.
+const WIDTH: u32 = 105;
+
 /// A narrow tab, so that there are not too many pixels, behind a proxy that limits screenshots.
 struct Limited {
     // Field order: dropped from the first to the last.
@@ -45,7 +48,7 @@ impl Limited {
         let loaded =
             "document.readyState === 'complete' || new Promise(done => addEventListener('load', () => done(1)))";
         tab.supervisor().evaluate(&FrameRef::TopOf(target), loaded, soon()).unwrap();
-        let narrow: Act = serde_json::from_value(json!({ "kind": "resize", "width": 120, "height": 300 })).unwrap();
+        let narrow: Act = serde_json::from_value(json!({ "kind": "resize", "width": 120, "height": 1500 })).unwrap();
         tab.act(&narrow, soon()).unwrap();
         proxy.limit_captures(TEXTURE, how);
         Some(Self { tab, _tabs: tabs, proxy, site, _lease: lease })
@@ -59,7 +62,7 @@ fn whole_page() -> ScreenshotOptions {
 fn is_right(pixels: &Pixels, rows: u32) {
     for y in 0..rows * 1000 {
         let colour = [u8::try_from(y / 1000).unwrap(), 0, 0];
-        assert!(pixels.at(60, y) == colour && pixels.at(119, y) == colour, "line {y} is not of row {}", y / 1000);
+        assert!(pixels.at(60, y) == colour && pixels.at(WIDTH - 1, y) == colour, "line {y} is not of row {}", y / 1000);
     }
     assert_eq!(pixels.bounds([0, 255, 0]), Some((0, 0, 9, 9)), "what is fixed is there once");
 }
@@ -68,8 +71,8 @@ fn is_right(pixels: &Pixels, rows: u32) {
 fn a_tall_page_is_captured_in_tiles_and_truncated_at_30_000() {
     let Some(limited) = Limited::new(Capture::Refused) else { return };
     let picture = limited.tab.screenshot(&whole_page(), soon()).unwrap();
-    assert_eq!((picture.width, picture.height, picture.cut_at), (120, 30_000, Some(30_000.0)));
-    assert!(picture.notes[0].contains("the first 120x30000"), "{:?}", picture.notes);
+    assert_eq!((picture.width, picture.height, picture.cut_at), (WIDTH, 30_000, Some(30_000.0)));
+    assert!(picture.notes[0].contains("the first 105x30000"), "{:?}", picture.notes);
     is_right(&Pixels::of(&picture), 30);
     let heights = limited.proxy.capture_heights();
     assert!(heights.len() > 1 && heights.iter().all(|height| *height <= TEXTURE), "{heights:?}");

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
 use super::boxes::{BoxOptions, Edges, Layout};
-use super::frames::whole;
+use super::scrolled::pixels;
 use super::take::Frame;
 use crate::cdp::protocol::page::FrameId;
 use crate::sync::Deadline;
@@ -42,9 +42,6 @@ impl Tab {
         let mut before = self.shown_secrets(deadline)?;
         let mut tries = 0;
         let (png, rescued, parts) = loop {
-            if frame.beyond && !before.is_empty() {
-                return Err(unseen());
-            }
             let (png, rescued) = self.grab_as_it_is(frame, deadline)?;
             let mut after = self.shown_secrets(deadline)?;
             let is_moving = after != before;
@@ -66,16 +63,13 @@ impl Tab {
             self.keep(frame, &png);
             return Ok((png, rescued));
         }
-        if frame.beyond {
-            return Err(unseen());
-        }
         let mut canvas = Canvas::decode(&png)?;
         let scale = f64::from(canvas.width) / frame.area.width;
         for part in &parts {
             let (left, top) =
-                (whole(((part.x - frame.area.x) * scale).floor()), whole(((part.y - frame.area.y) * scale).floor()));
-            let right = whole(((part.right() - frame.area.x) * scale).ceil());
-            let bottom = whole(((part.bottom() - frame.area.y) * scale).ceil());
+                (pixels(((part.x - frame.area.x) * scale).floor()), pixels(((part.y - frame.area.y) * scale).floor()));
+            let right = pixels(((part.right() - frame.area.x) * scale).ceil());
+            let bottom = pixels(((part.bottom() - frame.area.y) * scale).ceil());
             canvas.fill(left, top, right - left, bottom - top, PAINT);
         }
         let png = encode(&canvas, PictureType::Png, QUALITY)?.bytes;
@@ -148,6 +142,6 @@ impl Tab {
 
 fn unseen() -> Error {
     let reason =
-        "it shows a stored secret, which can be painted over only in a picture of the viewport; capture the viewport";
+        "it shows a stored secret, which can be painted over only in a screenshot";
     Error::not_actionable("the page", reason)
 }

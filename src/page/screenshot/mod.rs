@@ -7,8 +7,7 @@
 //! |---|---|
 //! | `options` | options and results |
 //! | `take` | capturing viewport, page or element |
-//! | `frames` | frames that the browser leaves blank |
-//! | `tiles` | areas that the browser does not capture at once |
+//! | `scrolled` | areas beyond the viewport, tile by tile |
 //! | `scroll` | scrolling to elements and back |
 //! | `boxes` | positions of nodes in the top viewport |
 //! | `canvas`, `encode` | pixels; image files and their limits |
@@ -22,15 +21,14 @@
 //! screenshot is captured.
 
 mod boxes;
-mod frames;
 mod hidden;
 mod highlight;
 mod options;
 mod pdf;
 mod save;
 mod scroll;
+mod scrolled;
 mod take;
-mod tiles;
 
 pub(super) use boxes::{BoxOptions, Layout, NodePosition, View};
 pub use cdpilot_picture::{Fit, PictureType, Rect};
@@ -54,12 +52,9 @@ const HARD_TO_READ: f64 = 0.4;
 impl Tab {
     /// Captures the viewport, the whole page, or one element in any frame, without bringing the tab to the front.
     ///
-    /// The page is not scrolled and its viewport stays, with two exceptions, which are undone: an element hidden in a
-    /// scrolled container or a frame out of view is scrolled to, and for the whole page so are frames of other
-    /// processes out of view, since Chromium only draws them in view. To capture anything outside the viewport Chromium
-    /// lays the page out again: the page receives a `resize` event, at the end with its former sizes (in a background
-    /// tab sometimes with others in between), and listeners of media queries may run. A page does not notice a capture
-    /// of the viewport, or of an element inside it.
+    /// The size of the page does not change. What is outside the viewport is scrolled to, and the page is scrolled back;
+    /// its listeners do not receive these scroll events (except one for capturing that it added to its window before). An
+    /// element that is fixed or sticky is shown once. What the page loads when it comes into view is loaded, and waited for.
     ///
     /// A side has at most 30,000 pixels; [`Screenshot::cut_at`] says where a longer page or element was cut.
     ///

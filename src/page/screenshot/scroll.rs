@@ -17,18 +17,7 @@ pub(super) struct ScrollPosition {
     gone: bool,
 }
 
-#[derive(Serialize)]
-struct At {
-    x: f64,
-    y: f64,
-}
-
 impl Tab {
-    /// Scrolls the top viewport to a point of its document.
-    pub(super) fn scroll_to(&self, x: f64, y: f64, deadline: Deadline<'_>) -> Result<(), Error> {
-        self.call::<()>(&self.top()?, "glance", &At { x, y }, deadline).map(drop)
-    }
-
     /// Scrolls a node into view in its own frame and all frames around it. Returns the positions before.
     pub(super) fn bring(&self, node: &Node, deadline: Deadline<'_>) -> Result<Vec<(FrameId, ScrollPosition)>, Error> {
         let mut chain = vec![node.clone()];

@@ -9,7 +9,7 @@ use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::boxes::{BoxOptions, NodePosition, View};
 use super::options::ScreenshotOptions;
-use super::tiles;
+use super::scrolled::{InnerScroller, Scrolled};
 use crate::cdp;
 use crate::cdp::protocol::page::{CaptureScreenshot, GetLayoutMetrics, Viewport};
 use crate::supervisor::{self, FrameRef};
@@ -25,8 +25,6 @@ const LONGEST_SIDE: f64 = 30_000.0;
 /// How long a drawing tab may take to answer. A capture that takes longer may never be answered, because its document
 /// was replaced. It is requested again, each time with twice the time.
 const DRAWN: Duration = Duration::from_millis(400);
-/// The same for areas that need a new layout. Two captures at a time would disturb each other's layout.
-const LAID_OUT: Duration = Duration::from_secs(10);
 /// A capture of a page that has not responded for this long is not repeated.
 const STUCK: Duration = Duration::from_secs(5);
 /// Pause before a page between two documents is captured again.
@@ -50,7 +48,7 @@ impl Shot {
 }
 
 /// A capture of the browser.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Shot {
     pub(super) png: Vec<u8>,
     /// The captured area, in CSS pixels of the top viewport.
@@ -127,11 +125,17 @@ impl Tab {
 
     fn take_page(&self, view: &View, options: &ScreenshotOptions, deadline: Deadline<'_>) -> Result<Shot, Error> {
         let page = FrameRef::TopOf(self.target.clone());
-        let size = self.supervisor.call(&page, &GetLayoutMetrics::new(), deadline)?.result.css_content_size;
-        // Chromium removes scroll bars for this, and lays the page out that much wider.
-        let (whole_width, whole_height) = (size.width.max(view.width), size.height.max(view.height));
-        if whole_width <= view.width && whole_height <= view.height {
-            return self.take_viewport(*view, options, deadline);
+        let metrics = self.supervisor.call(&page, &GetLayoutMetrics::new(), deadline)?.result;
+        let (size, room) = (metrics.css_content_size, metrics.css_layout_viewport);
+        #[expect(clippy::cast_precision_loss, reason = "sides of a viewport")]
+        let room = (room.client_width as f64, room.client_height as f64);
+        let (whole_width, whole_height) = (size.width.max(room.0), size.height.max(room.1));
+        let inner = self.call::<Option<InnerScroller>>(&self.top()?, "innerScroller", &(), deadline)?.1.result;
+        let note_inner = |shot: &mut Shot| shot.notes.extend(inner.as_ref().map(InnerScroller::note));
+        if whole_width <= room.0 && whole_height <= room.1 {
+            let mut shot = self.take_viewport(*view, options, deadline)?;
+            note_inner(&mut shot);
+            return Ok(shot);
         }
         let (width, height) = within_limits(whole_width, whole_height, view.ratio);
         let area = Rect { x: size.x - view.x, y: size.y - view.y, width, height };
@@ -144,7 +148,7 @@ impl Tab {
                  capture elements of it for the rest"
             ));
         }
-        self.add_frames(&mut shot, view, deadline)?;
+        note_inner(&mut shot);
         Ok(shot)
     }
 
@@ -171,7 +175,7 @@ impl Tab {
         if is_whole && view.rect().holds(&all) {
             return self.labelled(frame(all, view, false), options, BoxOptions::default(), deadline);
         }
-        if is_whole && is_top && (view.bars == 0.0 || is_large) {
+        if is_whole && is_top && is_large && !self.is_pinned(node, deadline)? {
             let (width, height) = within_limits(all.width, all.height, view.ratio);
             let area = Rect { width, height, ..all };
             let mut shot = self.labelled(frame(area, view, true), options, how, deadline)?;
@@ -196,6 +200,11 @@ impl Tab {
         });
         self.put_back(before, deadline);
         shot
+    }
+
+    /// Whether a node keeps its place in the viewport while the page scrolls.
+    fn is_pinned(&self, node: &Node, deadline: Deadline<'_>) -> Result<bool, Error> {
+        self.call_on_node(node, "isPinned", &serde_json::json!({ "id": node.id }), deadline)
     }
 
     fn place(
@@ -231,19 +240,17 @@ impl Tab {
         how: BoxOptions,
         deadline: Deadline<'_>,
     ) -> Result<Shot, Error> {
-        let shot = |png, rescued| Shot {
-            png,
-            area: frame.area,
-            marks: Vec::new(),
-            over: 0,
-            cut_at: None,
-            url: String::new(),
-            notes: Vec::new(),
-            rescued,
+        let shoot = || -> Result<Shot, Error> {
+            let Scrolled { png, rescued, notes } = if frame.beyond {
+                self.grab_scrolled(&frame, deadline)?
+            } else {
+                let (png, rescued) = self.grab(&frame, deadline)?;
+                Scrolled { png, rescued, notes: Vec::new() }
+            };
+            Ok(Shot { png, rescued, notes, area: frame.area, ..Shot::default() })
         };
         if !options.labels {
-            let (png, rescued) = self.grab(&frame, deadline)?;
-            return Ok(shot(png, rescued));
+            return shoot();
         }
         let (found, seen_rescued) = self.actionable(deadline)?;
         let nodes: Vec<Node> = found.iter().map(|(_, node, _)| node.clone()).collect();
@@ -251,10 +258,10 @@ impl Tab {
         let (_, mut before) = self.places(&nodes, how, deadline)?;
         let mut tries = 0;
         let (mut shot, places) = loop {
-            let (png, rescued) = self.grab(&frame, deadline)?;
+            let shot = shoot()?;
             let (_, after) = self.places(&nodes, how, deadline)?;
             if after == before || tries >= RETAKES {
-                break (shot(png, rescued), after);
+                break (shot, after);
             }
             before = after;
             tries += 1;
@@ -281,22 +288,10 @@ impl Tab {
         if self.has_hidden() { self.grab_hiding(frame, deadline) } else { self.grab_as_it_is(frame, deadline) }
     }
 
-    /// Captures, in tiles where the area is larger than what Chromium captures at once.
+    /// Captures what is in the viewport.
     pub(super) fn grab_as_it_is(&self, frame: &Frame, deadline: Deadline<'_>) -> Result<(Vec<u8>, bool), Error> {
-        let tiles = tiles::of(&frame.area, frame.view.ratio);
         let began = Instant::now();
-        let failed = |error| not_captured(error, began.elapsed());
-        if !frame.clipped || tiles.len() < 2 {
-            return self.grab_at_once(frame, deadline).map_err(failed);
-        }
-        let mut whole = tiles::Assembly::new(&frame.area, frame.view.ratio);
-        let mut rescued = false;
-        for tile in tiles {
-            let (png, ended) = self.grab_at_once(&Frame { area: tile, ..*frame }, deadline).map_err(failed)?;
-            whole.add(&png, &tile)?;
-            rescued |= ended;
-        }
-        Ok((whole.png()?, rescued))
+        self.grab_at_once(frame, deadline).map_err(|error| not_captured(error, began.elapsed()))
     }
 
     /// Captures. A background tab does not draw by itself: Chromium 156 would answer when it happens to draw, after
@@ -310,11 +305,11 @@ impl Tab {
         if frame.clipped {
             let Rect { x, y, width, height } = frame.area.moved(frame.view.x, frame.view.y);
             command.clip = Some(Viewport::new(x, y, width, height, 1.0));
-            command.capture_beyond_viewport = Some(frame.beyond);
+            command.capture_beyond_viewport = Some(false);
         }
         // A background tab with focus emulation also counts as visible.
-        let mut slice = if frame.beyond { LAID_OUT } else { DRAWN };
-        let mut is_drawing = !frame.view.hidden && !frame.beyond;
+        let mut slice = DRAWN;
+        let mut is_drawing = !frame.view.hidden;
         if !is_drawing {
             self.keep_drawing();
         }

@@ -1,5 +1,5 @@
 // Boxes of nodes, for screenshots. All are [x, y, width, height] in CSS pixels of this frame's viewport.
-// Uses: act, node, node-cache.
+// Uses: act, capture, node, node-cache.
 
 const GET_HIDDEN = getterOf(Document.prototype, "hidden");
 const GET_CLIENT_LEFT = getterOf(Element.prototype, "clientLeft");
@@ -102,6 +102,7 @@ calls.pick = ({ selector }) => {
 calls.bring = ({ id }) => {
   const element = nodeOf(id);
   if (!(element instanceof Element) || !isConnected(element)) return { gone: true };
+  hushScrolling();
   const before = [[0, scrollX, scrollY]];
   for (let node = parentElementOf(element); node; node = parentElementOf(node)) {
     const scrolls = GET_SCROLL_HEIGHT.call(node) > GET_CLIENT_HEIGHT.call(node) || GET_SCROLL_WIDTH.call(node) > GET_CLIENT_WIDTH.call(node);
@@ -113,16 +114,12 @@ calls.bring = ({ id }) => {
   return { before };
 };
 
-/** Scrolls the viewport to a point of the document. */
-calls.glance = ({ x, y }) => {
-  scrollTo({ left: x, top: y, behavior: "instant" });
-};
-
 /** Scrolls back. */
-calls.putBack = ({ before }) => {
+calls.putBack = async ({ before }) => {
   for (const [id, left, top] of before) {
     const element = id ? nodeOf(id) : null;
     if (!id) scrollTo({ left, top, behavior: "instant" });
     else if (element) SCROLL_TO.call(element, { left, top, behavior: "instant" });
   }
+  await tellScrolling();
 };

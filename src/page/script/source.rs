@@ -43,5 +43,6 @@ concat!(
     include_str!("readiness.js"),
     include_str!("carousel.js"),
     include_str!("secrets.js"),
+    include_str!("capture.js"),
     "globalThis.__cdpilot = {token, calls, idOf, nodeOf, adopt};\nreturn token;\n})",
 )

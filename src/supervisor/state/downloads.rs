@@ -3,6 +3,9 @@
 //! `Browser.setDownloadBehavior`, sent once per browser context, saves downloads in a folder under generated names and
 //! enables progress events. The client that sends it last decides where downloads go; therefore the path in the final
 //! event takes precedence, if it has one.
+//!
+//! These events come from the browser, not from a session: Chromium 156 reports the download of a new tab before its frame
+//! tree, and may do so before the tab itself. They are kept until their page is known, or for good if it is never ours.
 
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;
@@ -17,6 +20,7 @@ use super::super::snapshot::{DownloadProgress, DownloadView};
 use super::{Now, State};
 use crate::cdp::protocol::browser::{BrowserContextId, SetDownloadBehavior, SetDownloadBehaviorBehavior};
 use crate::cdp::protocol::page::FrameId;
+use crate::cdp::protocol::target::TargetId;
 use crate::cdp::rt;
 
 /// <https://chromedevtools.github.io/devtools-protocol/tot/Browser/#event-downloadWillBegin>
@@ -25,6 +29,8 @@ pub(in crate::supervisor) const DOWNLOAD_WILL_BEGIN: &str = "Browser.downloadWil
 pub(in crate::supervisor) const DOWNLOAD_PROGRESS: &str = "Browser.downloadProgress";
 /// Maximum number of downloads kept.
 const MAX_KEPT: usize = 50;
+/// Maximum number of downloads kept whose page is not known.
+const MAX_UNCLAIMED: usize = 50;
 /// Maximum length of a name or URL, in bytes.
 const MAX_TEXT: usize = 2048;
 
@@ -65,6 +71,8 @@ pub(super) struct Downloads {
     moved: bool,
     /// Contexts that were configured on this connection.
     reported: HashSet<Option<BrowserContextId>>,
+    /// Downloads of pages that are not known yet, oldest first, with their latest progress.
+    unclaimed: VecDeque<(Begin, Option<Progress>)>,
     /// The newest downloads, oldest first.
     all: VecDeque<(Arc<str>, DownloadView)>,
     last: u64,
@@ -109,8 +117,37 @@ impl State {
         }
     }
 
+    /// The page of a frame. The top frame of a page has the id of its target; it is known before the frame tree.
+    fn page_of_frame(&self, frame: &FrameId) -> Option<TargetId> {
+        let top = || Some(TargetId::from(frame.as_str())).filter(|target| self.page_index(target).is_some());
+        self.frames.page(frame).or_else(top)
+    }
+
+    /// A page or frames have become known: their downloads may have been reported before.
+    pub(super) fn claim_downloads(&mut self, now: Now) {
+        if self.downloads.unclaimed.is_empty() {
+            return;
+        }
+        for (begin, progress) in std::mem::take(&mut self.downloads.unclaimed) {
+            if self.page_of_frame(&begin.frame_id).is_none() {
+                self.downloads.unclaimed.push_back((begin, progress));
+                continue;
+            }
+            self.download_begins(begin, now);
+            if let Some(progress) = progress {
+                self.download_goes_on(progress, now);
+            }
+        }
+    }
+
     pub(super) fn download_begins(&mut self, event: Begin, now: Now) {
-        let Some(page) = self.frames.page(&event.frame_id) else { return }; // a page of another task
+        let Some(page) = self.page_of_frame(&event.frame_id) else {
+            self.downloads.unclaimed.push_back((event, None));
+            if self.downloads.unclaimed.len() > MAX_UNCLAIMED {
+                self.downloads.unclaimed.pop_front();
+            }
+            return;
+        };
         let opener = self.page_index(&page).and_then(|index| self.pages[index].opener.clone());
         self.downloads.last += 1;
         let download = DownloadView {
@@ -138,7 +175,11 @@ impl State {
         self.dirty.downloads = true;
     }
 
-    pub(super) fn download_goes_on(&mut self, event: &Progress, now: Now) {
+    pub(super) fn download_goes_on(&mut self, event: Progress, now: Now) {
+        if let Some((_, latest)) = self.downloads.unclaimed.iter_mut().find(|(begin, _)| begin.guid == event.guid) {
+            *latest = Some(event);
+            return;
+        }
         let Some((_, download)) = self.downloads.all.iter_mut().find(|(guid, _)| *guid == event.guid) else { return };
         if download.state != DownloadProgress::InProgress {
             return;
@@ -181,6 +222,7 @@ impl State {
     /// The connection was lost: further progress is unknown.
     pub(super) fn lose_downloads(&mut self) {
         self.downloads.reported.clear();
+        self.downloads.unclaimed.clear();
         for (_, download) in &mut self.downloads.all {
             if download.state == DownloadProgress::InProgress {
                 download.state = DownloadProgress::Lost;
@@ -200,3 +242,7 @@ fn cut(text: &str) -> &str {
     let end = (0..=MAX_TEXT.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or(0)]
 }
+
+#[cfg(test)]
+#[path = "downloads_tests.rs"]
+mod tests;

@@ -257,7 +257,7 @@ impl State {
             (AUTH_REQUIRED, Some(session)) => self.login_requested(session, event.decode()?),
             (CHOOSER, Some(session)) => self.chooser_opened(session, &event.decode()?, now),
             (DOWNLOAD_WILL_BEGIN, None) => self.download_begins(event.decode()?, now),
-            (DOWNLOAD_PROGRESS, None) => self.download_goes_on(&event.decode()?, now),
+            (DOWNLOAD_PROGRESS, None) => self.download_goes_on(event.decode()?, now),
             (network_events::SENT, Some(session)) => self.request_sent(session, &event.decode()?, now),
             (network_events::RESPONSE, Some(session)) => {
                 let event = event.decode()?;

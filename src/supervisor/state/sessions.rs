@@ -164,6 +164,7 @@ impl State {
         self.catch_downloads_in(info.browser_context_id.clone());
         self.add_session(session, SessionKind::Page, info, info.target_id.clone(), now);
         self.locate(&info.target_id, &info.url);
+        self.claim_downloads(now);
     }
 
     fn adopt_child(&mut self, session: &SessionKey, info: &TargetInfo, parent: &SessionKey, page: TargetId, now: Now) {
@@ -287,6 +288,7 @@ impl State {
             match raw.decode::<GetFrameTreeReturns>() {
                 Ok(tree) => {
                     self.seed(session, &tree.frame_tree, step == Step::Reseed, now);
+                    self.claim_downloads(now);
                     if kind == SessionKind::Page {
                         self.drop_forgotten(&page, now);
                     }
