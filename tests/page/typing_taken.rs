@@ -147,6 +147,16 @@ fn line_breaks_insert_a_line_and_send_nothing() {
             }
         }
     }
+    // An editor that ignores Shift+Enter gets paragraphs, without a key that could send.
+    page.value(
+        "rich.replaceChildren(), document.onkeydown = e => { if (e.key === 'Enter') { e.preventDefault(); e.shiftKey || sent.push('key') } }, 1",
+    );
+    for kind in ["type", "fill"] {
+        put(&page, kind, "rich", "one\ntwo\nthree").unwrap();
+        assert_eq!(page.value("lines(rich)"), "one|two|three", "{kind}");
+        assert_eq!(page.value("sent.join()"), "", "{kind}");
+    }
+    page.value("document.onkeydown = e => { if (e.key === 'Enter' && !e.shiftKey) { e.preventDefault(); sent.push(e.target.id) } }, 1");
     // Also into the focused field, and only `submit` presses Enter.
     page.value("area.value = '', area.focus(), 1");
     page.act(json!({ "kind": "type", "text": "a\nb" })).unwrap();

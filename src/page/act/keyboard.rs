@@ -14,7 +14,7 @@ use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::actionability::Needs;
 use super::input_probe::LOST_AFTER_FRAMES;
-use super::typing::{Mode, Typed, Typing};
+use super::typing::{Breaks, Mode, Typed, Typing};
 use super::{Act, Input, Locator, Performed};
 use crate::cdp::protocol::input::{DispatchKeyEvent, InsertText};
 use crate::supervisor::{self, FrameRef};
@@ -39,6 +39,8 @@ const UNANSWERED: Duration = Duration::from_secs(1);
 enum Step {
     Key(Key),
     Text(String),
+    /// A new paragraph, without a key.
+    Paragraph,
 }
 
 /// The focus in one frame: the answer of the in-page call `focus`.
@@ -93,6 +95,7 @@ impl Tab {
                     let count = text.chars().count();
                     (count, (count * 2, self.insert_raw(&text, deadline)))
                 }
+                Step::Paragraph => (1, (2, self.new_paragraph(into, deadline))),
                 Step::Key(key) => {
                     let mut events = strokes(&key);
                     let mut count = 1;
@@ -178,6 +181,11 @@ impl Tab {
     fn insert_raw(&self, text: &str, deadline: Deadline<'_>) -> Result<(), Error> {
         self.supervisor.session_call(&self.keyboard(), &InsertText::new(text), deadline)?;
         Ok(())
+    }
+
+    fn new_paragraph(&self, into: Option<(&Node, Mode)>, deadline: Deadline<'_>) -> Result<(), Error> {
+        let Some((node, _)) = into else { return Err(not_focused()) };
+        self.call_on_node(node, "newParagraph", &json!({ "id": node.id }), deadline)
     }
 
     pub(super) fn insert(&self, text: &str, deadline: Deadline<'_>) -> Result<Performed, Error> {
@@ -300,8 +308,8 @@ impl Tab {
             None => (self.focused_node(deadline)?, Mode::Keep),
         };
         let stroke = |character: char| match character {
-            '\n' if how.soft_breaks => json!({ "key": Key::of_char(character), "shift": true }),
-            '\n' if !how.enters => json!({ "put": character }),
+            '\n' if how.breaks == Breaks::Soft => json!({ "key": Key::of_char(character), "shift": true }),
+            '\n' if how.breaks != Breaks::Enter => json!({ "put": character }),
             character => stroke_by_script(character),
         };
         let mut keys: Vec<_> = text.chars().map(stroke).collect();
@@ -365,8 +373,12 @@ fn steps_of(text: &str, how: Typing) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for character in text.chars() {
         let key = match (character, Key::of_char(character)) {
-            ('\n' | '\r', Some(key)) if how.soft_breaks => Some(Key { shifted: true, ..key }),
-            ('\n' | '\r', _) if !how.enters => None,
+            ('\n' | '\r', _) if how.breaks == Breaks::Paragraph => {
+                steps.push(Step::Paragraph);
+                continue;
+            }
+            ('\n' | '\r', Some(key)) if how.breaks == Breaks::Soft => Some(Key { shifted: true, ..key }),
+            ('\n' | '\r', _) if how.breaks == Breaks::Text => None,
             (_, key) => key,
         };
         match (key, steps.last_mut()) {

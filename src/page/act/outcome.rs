@@ -100,11 +100,12 @@ impl Tab {
         new.filter(|page| page.opener.as_ref().map_or(!page.own, |opener| *opener == self.target))
     }
 
-    /// Waits until URL and title of new tabs are known.
+    /// Waits until URL and title of new tabs are known, or what was opened is a download.
     pub(super) fn wait_for_opened(&self, before: &Before, deadline: Deadline<'_>) {
         let is_known = |now: &View, page: &PageView| {
             let has_dialog = now.dialogs_of(page.target_id.as_str()).next().is_some();
-            has_dialog || (!page.is_arriving && !page.title.is_empty())
+            let saves = || now.downloads.iter().any(|download| download.target_id == page.target_id);
+            has_dialog || (!page.is_arriving && !page.title.is_empty()) || saves()
         };
         let known = |now: &View| self.opened(before, now).all(|page| is_known(now, page));
         let has_address = |page: &PageView| !page.is_arriving || !page.url.is_empty();

@@ -45,8 +45,6 @@ pub(super) struct Focused {
     pub(super) whole: bool,
     /// Whether it is empty.
     pub(super) empty: bool,
-    /// A hash of its content.
-    pub(super) was: i64,
 }
 
 /// The answer of the in-page call `tookText`: how a field accepted a text.
@@ -59,6 +57,8 @@ struct TextCheck {
     like: bool,
     /// Whether the text is kept elsewhere, as by an editor of code.
     unknown: bool,
+    /// Whether it is there without its line breaks.
+    joined: bool,
     empty: bool,
     now: i64,
     bad: bool,
@@ -87,8 +87,8 @@ enum Taken {
     Whole,
     /// In another format.
     As(String),
-    /// Otherwise: why, and whether typing it once more may help.
-    Wrong { reason: String, may_repeat: bool },
+    /// Otherwise: why, whether typing it once more may help, and whether only the line breaks are missing.
+    Wrong { reason: String, may_repeat: bool, is_joined: bool },
 }
 
 /// How typing into a field ended.
@@ -158,7 +158,12 @@ impl Tab {
                     "the focused field has a single line, but the text has line breaks; remove them".to_owned();
                 return Err(Error::BadRequest { problem });
             }
-            let how = Typing { soft_breaks: kind == "rich", enters: kind != "lines" && kind != "rich", ..how };
+            let breaks = match kind.as_str() {
+                "rich" => Breaks::Soft,
+                "lines" => Breaks::Text,
+                _ => Breaks::Enter,
+            };
+            let how = Typing { breaks, ..how };
             let typed = if input == Some(Input::Synthetic) {
                 self.synthetic_text(None, &text, how, deadline)?
             } else {
@@ -178,7 +183,7 @@ impl Tab {
             "picked" => {
                 self.set_field(&ready, at, &text, deadline)?;
                 let submit = if how.submit { "\n" } else { "" };
-                let typed = self.send_text(submit, Typing { submit: false, enters: true, ..how }, None, deadline)?;
+                let typed = self.send_text(submit, Typing { submit: false, breaks: Breaks::Enter, ..how }, None, deadline)?;
                 return Ok(performed(typed, None, Some(ready)));
             }
             other => return Err(not_typed(at, other)),
@@ -186,7 +191,7 @@ impl Tab {
         let done = self.type_checked((&ready, at), focused, mode, &text, how, input, deadline)?;
         let TypedInto { mut typed, taken } = done;
         if how.submit && !typed.blocked {
-            let enter = Typing { enters: true, submit: false, ..how };
+            let enter = Typing { breaks: Breaks::Enter, submit: false, ..how };
             let pressed = match input {
                 Some(Input::Synthetic) => self.synthetic_text(None, "\n", enter, deadline)?,
                 _ => self.send_text("\n", enter, None, deadline)?,
@@ -217,7 +222,8 @@ impl Tab {
             let problem = "it is a single-line field, but the text has line breaks; remove them".to_owned();
             return Err(Error::BadRequest { problem });
         }
-        let how = Typing { submit: false, soft_breaks: focused.kind == "rich", ..how };
+        let breaks = if focused.kind == "rich" { Breaks::Soft } else { Breaks::Text };
+        let how = Typing { submit: false, breaks, ..how };
         let (mut focused, mut how, mut is_second) = (focused, how, false);
         loop {
             let others = self.keep_keys(&ready.node, deadline);
@@ -248,7 +254,7 @@ impl Tab {
                         "the page moved the focus to {place} after {count} of {} characters; the rest was not typed",
                         typed.of
                     );
-                    Taken::Wrong { reason, may_repeat: mode == Mode::Replace }
+                    Taken::Wrong { reason, may_repeat: mode == Mode::Replace, is_joined: false }
                 }
                 (None, taken) => taken.unwrap_or(Taken::Whole),
             };
@@ -260,13 +266,17 @@ impl Tab {
                 }
                 _ => None,
             };
+            let is_joined = matches!(taken, Taken::Wrong { is_joined: true, .. });
             match taken {
                 Taken::Whole => return Ok(TypedInto { typed, taken: None }),
                 Taken::As(held) => return Ok(TypedInto { typed, taken: Some(held) }),
                 Taken::Wrong { reason, .. } => match again {
                     Some(again) => {
                         (is_second, how.slowly) = (true, true);
-                        focused = Focused { was: focused.was, ..again };
+                        if is_joined {
+                            how = Typing { breaks: Breaks::Paragraph, slowly: false, ..how };
+                        }
+                        focused = again;
                     }
                     None => return Err(Error::not_actionable(named(at), reason)),
                 },
@@ -328,15 +338,19 @@ impl Tab {
         // A document that is gone has taken it.
         let took = self.call_on_node::<TextCheck>(&ready.node, "tookText", &args, deadline);
         let Ok(took) = took else { return Taken::Whole };
+        if took.joined {
+            let reason = "it ignores line breaks: the text is in it as one line".to_owned();
+            return Taken::Wrong { reason, may_repeat: true, is_joined: true };
+        }
         if took.gone || took.same || took.unknown {
             return Taken::Whole;
         }
         if let Some(most) = took.most {
             let reason = format!("it accepts at most {most} characters");
-            return Taken::Wrong { reason, may_repeat: false };
+            return Taken::Wrong { reason, may_repeat: false, is_joined: false };
         }
         if took.bad || (took.empty && !text.is_empty()) {
-            return Taken::Wrong { reason: refusal(&took), may_repeat: !took.bad };
+            return Taken::Wrong { reason: refusal(&took), may_repeat: !took.bad, is_joined: false };
         }
         let held = if how.has_secret { "•".repeat(took.held.chars().count().min(100)) } else { took.held };
         if took.like || focused.kind == "rich" {
@@ -345,7 +359,7 @@ impl Tab {
         let reason = format!(
             "it does not hold the text after it was typed, but {held:?}; the page may format or restrict what is typed there"
         );
-        Taken::Wrong { reason, may_repeat: true }
+        Taken::Wrong { reason, may_repeat: true, is_joined: false }
     }
 
     /// Moves the focus to an element.
@@ -478,10 +492,21 @@ pub(super) struct Typing {
     pub(super) has_secret: bool,
     /// Send each character only while the field's document has the focus.
     pub(super) watched: bool,
-    /// Line breaks are Shift+Enter, else text.
-    pub(super) soft_breaks: bool,
-    /// Line breaks are Enter: for `submit`, and for what is not a field.
-    pub(super) enters: bool,
+    pub(super) breaks: Breaks,
+}
+
+/// How to type a line break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Breaks {
+    /// As text.
+    #[default]
+    Text,
+    /// Shift+Enter: in an editor Enter may send.
+    Soft,
+    /// As a new paragraph, without a key: for editors that ignore Shift+Enter.
+    Paragraph,
+    /// Enter: for `submit`, and for what is not a field.
+    Enter,
 }
 
 impl Typing {

@@ -168,7 +168,7 @@ calls.focusField = ({ id, mode, identity }) => withNode(id, (element) => {
   const held = typed ? heldBy(element) : "";
   // Of an empty text area, only an editor that draws its own text has something to select.
   const draws = kind === "lines" && held === "" && isDrawnEditor(element);
-  return { kind, type, whole: whole && (kind !== "lines" || held !== "" || draws), empty: held === "", was: digest(held) };
+  return { kind, type, whole: whole && (kind !== "lines" || held !== "" || draws), empty: held === "" };
 });
 
 const EDITOR_CLASS = /codemirror|ace_|monaco|editor/i;
@@ -218,6 +218,8 @@ function taken(id, text, append) {
   const rich = fieldKind(element) === "rich";
   const answer = { same: held === wanted || (rich && bareText(held) === bareText(wanted)), empty: held === "", now: digest(held) };
   answer.like = essence(held) === essence(wanted) || isSameNumber(held, wanted) || (essence(text) !== "" && essence(held).startsWith(essence(wanted)));
+  const broken = (text) => /\S\s*\n\s*\S/.test(text);
+  answer.joined = rich && answer.same && broken(text) && !broken(writtenIn(target));
   answer.unknown = (!rich && !isSeenItself(element)) || (!!EDIT_CONTEXT && isHtml(element) && EDIT_CONTEXT.get.call(element) !== null);
   const covered = isPassword(element) || isSecretField(element);
   answer.held = covered ? "•".repeat(Math.min(held.length, 100)) : held.slice(0, MOST_TAKEN);
@@ -241,6 +243,13 @@ calls.tookText = async ({ id, text, append }) => {
     answer = taken(id, text, append);
     if (answer.gone || performance.now() >= end || (answer.now === before && (answer.same || answer.like || performance.now() > end - MOST_FORMATTING / 2))) return answer;
   }
+};
+
+/** Begins a paragraph at the caret of an editor, as Enter does, without a key. */
+calls.newParagraph = ({ id }) => {
+  const element = nodeOf(id);
+  const focus = focusedElement();
+  if (element && focus && CONTAINS.call(editingHost(element), focus)) document.execCommand("insertParagraph");
 };
 
 function tellChange(element) {
