@@ -73,6 +73,50 @@ fn a_page_that_cancels_wheel_events_is_scrolled() {
     assert_eq!(page.value("scrollY"), 100);
 }
 
+/// The page moves on each turn of the wheel too, and is slow: the end of its own step is not the end of the wheel's.
+#[test]
+fn a_distance_is_not_scrolled_twice() {
+    let html =
+        "<div id=o style='height:300px;width:300px;overflow:auto'><div style='height:90000px'>text</div></div><script>
+        const busy = () => { const t = performance.now(); while (performance.now() < t + 12); };
+        let step = 25, wheels = 0;
+        o.addEventListener('wheel', () => { wheels++; o.scrollTop += step; busy() });
+        o.addEventListener('scroll', () => { o.firstChild.style.paddingTop = (o.scrollTop % 7) + 'px'; busy() });
+        </script>";
+    let Some(page) = TestTab::showing("scroll-twice", html) else { return };
+    for (step, most) in [(25, 1100), (-25, 1000), (200, 1250)] {
+        page.value(&format!("o.scrollTop = 0, step = {step}, wheels = 0, 1"));
+        let act = json!({ "kind": "scroll", "selector": "#o", "direction": "down", "pixels": 1000 });
+        let y = page.act(act).unwrap().result.unwrap()["y"].as_f64().unwrap();
+        assert!(y >= 950.0 && y <= f64::from(most), "{step}: {y}");
+        assert_eq!(page.value("Math.round(o.scrollTop)"), y, "{step}");
+    }
+}
+
+/// Boxes that move their content by a script: the wheel goes to them, and the page around them stays.
+#[test]
+fn a_box_that_scrolls_itself_gets_the_wheel() {
+    let html = "<body style='margin:0'>{TALL}<div id=box style='overflow:hidden;width:300px;height:200px'><div id=inner style='height:5000px'>long</div></div>
+        <div id=dead style='overflow:hidden;width:300px;height:50px'>dead</div><script>
+        let at = 0;
+        box.addEventListener('wheel', e => { e.preventDefault(); at += e.deltaY; inner.style.transform = `translateY(${-at}px)` }, { passive: false });
+        </script>";
+    for tall in ["", "<div style='height:2000px'></div>"] {
+        let Some(page) = TestTab::showing("scroll-itself", &html.replace("{TALL}", tall)) else { return };
+        for selector in ["#box", "#inner"] {
+            page.value("scrollTo(0, document.documentElement.scrollHeight), at = 0, 1");
+            let before = page.value("scrollY");
+            let act = json!({ "kind": "scroll", "selector": selector, "direction": "up", "pixels": 120 });
+            let result = page.act(act).unwrap().result.unwrap();
+            assert_eq!(result, json!({ "x": 0.0, "y": 0.0, "handledByPage": true }), "{selector}");
+            assert_eq!(page.value("[at, scrollY]"), json!([-120, before]), "{selector}");
+        }
+    }
+    let Some(page) = TestTab::showing("scroll-dead", &html.replace("{TALL}", "")) else { return };
+    let act = json!({ "kind": "scroll", "selector": "#dead", "direction": "down", "pixels": 120 });
+    assert_eq!(page.act(act).unwrap().result, Some(json!({ "x": 0.0, "y": 0.0 })));
+}
+
 #[test]
 fn an_element_that_cannot_scroll_is_reported() {
     let Some(page) = TestTab::logging("scroll-none", "<p id=p>Short</p>") else { return };

@@ -18,6 +18,8 @@ struct ScrollerArgs {
     id: Option<u32>,
     along: &'static str,
     pixels: Option<f64>,
+    /// Whether an element without a scroll container gets the wheel itself.
+    own: bool,
 }
 
 #[derive(Default, Deserialize)]
@@ -39,11 +41,21 @@ struct ScrollTarget {
 }
 
 /// The distance scrolled, in CSS pixels.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 struct Moved {
     x: f64,
     y: f64,
+    /// Whether the page handles the wheel by a script, so that other things may have moved.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    handled_by_page: bool,
+    /// The distance to turn the wheel by once more.
+    #[serde(skip_serializing)]
+    more: Option<f64>,
 }
+
+/// How often the wheel is turned for one action, where the page changes the distance.
+const MOST_TURNS: u32 = 3;
 
 impl Direction {
     fn along(self) -> &'static str {
@@ -97,7 +109,7 @@ impl Tab {
         };
         let along = direction.along();
         let Some(found) = self.scroller(frame, node, along, pixels, deadline)? else {
-            return Ok(Performed { result: Some(json!(Moved { x: 0.0, y: 0.0 })), rescued, ..Performed::default() });
+            return Ok(Performed { result: Some(json!(Moved::default())), rescued, ..Performed::default() });
         };
         let by = found.scroller.pixels * direction.sign();
         let input = if act.input == Some(Input::Synthetic) {
@@ -105,20 +117,23 @@ impl Tab {
             let goes = self.call_in::<bool>(&found.frame, &found.doc, "syntheticWheel", &ask, deadline)?;
             if !goes.result {
                 let input = Some(Input::Synthetic);
-                return Ok(Performed {
-                    result: Some(json!(Moved { x: 0.0, y: 0.0 })),
-                    input,
-                    rescued,
-                    ..Performed::default()
-                });
+                return Ok(Performed { result: Some(json!(Moved::default())), input, rescued, ..Performed::default() });
             }
             Some(Input::Synthetic)
         } else {
             None
         };
-        let wheel = input.is_none() && self.wheel(&found, along, by, deadline)?;
-        let ask = json!({ "by": by, "wheel": wheel });
-        let moved = self.call_in::<Moved>(&found.frame, &found.doc, "scrolled", &ask, deadline)?;
+        let (mut turn, mut turns) = (by, 0);
+        let moved = loop {
+            turns += 1;
+            let wheel = input.is_none() && self.wheel(&found, along, turn, deadline)?;
+            let ask = json!({ "by": by, "wheel": wheel, "last": turns == MOST_TURNS });
+            let moved = self.call_in::<Moved>(&found.frame, &found.doc, "scrolled", &ask, deadline)?;
+            match moved.result.more {
+                Some(more) => turn = more,
+                None => break moved,
+            }
+        };
         Ok(Performed {
             result: Some(json!(moved.result)),
             input,
@@ -136,8 +151,10 @@ impl Tab {
         pixels: Option<f64>,
         deadline: Deadline<'_>,
     ) -> Result<Option<ScrollTarget>, Error> {
+        let given = node.clone();
+        let mut own = false;
         loop {
-            let ask = ScrollerArgs { id: node.as_ref().map(|node| node.id), along, pixels };
+            let ask = ScrollerArgs { id: node.as_ref().map(|node| node.id), along, pixels, own };
             let (doc, scroller) = match &node {
                 Some(node) => {
                     let reply = self.call_in::<Scroller>(&node.frame, &node.doc, "scroller", &ask, deadline)?;
@@ -154,8 +171,14 @@ impl Tab {
             if !scroller.none {
                 return Ok(Some(ScrollTarget { frame, doc, scroller }));
             }
-            let Some(holder) = self.holder(&frame, deadline)? else { return Ok(None) };
-            (frame, node) = (holder.frame.clone(), Some(holder));
+            (frame, node) = match (self.holder(&frame, deadline)?, &given) {
+                (Some(holder), _) => (holder.frame.clone(), Some(holder)),
+                (None, Some(given)) if !own => {
+                    own = true;
+                    (given.frame.clone(), Some(given.clone()))
+                }
+                (None, _) => return Ok(None),
+            };
         }
     }
 

@@ -183,7 +183,8 @@ impl Tab {
             "picked" => {
                 self.set_field(&ready, at, &text, deadline)?;
                 let submit = if how.submit { "\n" } else { "" };
-                let typed = self.send_text(submit, Typing { submit: false, breaks: Breaks::Enter, ..how }, None, deadline)?;
+                let typed =
+                    self.send_text(submit, Typing { submit: false, breaks: Breaks::Enter, ..how }, None, deadline)?;
                 return Ok(performed(typed, None, Some(ready)));
             }
             other => return Err(not_typed(at, other)),

@@ -64,7 +64,7 @@ pub struct Match {
     pub name: String,
     /// The visible text of an element without a name, at most 80 characters. Untrusted.
     #[serde(skip_serializing_if = "String::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(!skip_serializing_if))]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub text: String,
     /// The frame; `None` for the top frame.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -141,7 +141,6 @@ impl Tab {
 }
 
 fn unseen() -> Error {
-    let reason =
-        "it shows a stored secret, which can be painted over only in a screenshot";
+    let reason = "it shows a stored secret, which can be painted over only in a screenshot";
     Error::not_actionable("the page", reason)
 }

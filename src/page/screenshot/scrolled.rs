@@ -118,7 +118,11 @@ impl Tab {
                     done.png = png;
                 } else {
                     let canvas = canvas.get_or_insert_with(|| blank(area, ratio));
-                    canvas.paste(&Canvas::decode(&png)?, pixels((place.x - area.x) * ratio), pixels((place.y - area.y) * ratio));
+                    canvas.paste(
+                        &Canvas::decode(&png)?,
+                        pixels((place.x - area.x) * ratio),
+                        pixels((place.y - area.y) * ratio),
+                    );
                 }
                 x = part.right();
                 row_end = Some(row_end.map_or(part.bottom(), |end| end.min(part.bottom())));
