@@ -17,7 +17,8 @@ tests in `tests/never_block.rs` and writes this page. The tests fail if a cell t
 longer than a second.
 
 - Each operation has a deadline of **2 s**. The state is created again for each cell, on a page with a frame of the same process and a
-  cross-process frame. A page counts as stuck when it leaves a probe unanswered for 500 ms here (1 s by default).
+  cross-process frame. A page counts as stuck when it leaves a probe unanswered for 500 ms here (10 s by default, and
+  not within 10 s after its document has loaded).
 - A cell contains the outcome and the time in milliseconds. Every outcome but `ok` is a typed error that says what to do.
 - `ok, rescued`: the script that blocked the page was ended with `Runtime.terminateExecution`; its document was kept.
 - `page busy`: the script belongs to another caller, who has more time; it is left alone.

@@ -130,6 +130,7 @@ impl World {
         let options = SupervisorOptions::task("matrix")
             .pages(Pages::None)
             .rescue_after(rescue_after())
+            .rescue_after_load(Duration::ZERO)
             .start_timeout(soon().left())
             .bridge(if bridged { BridgeMode::Always } else { BridgeMode::Never });
         let supervisor = Supervisor::attach(&proxy.url(), &connect, options).unwrap();

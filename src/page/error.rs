@@ -409,6 +409,9 @@ impl Error {
             Self::RefChanged { reference, was, now } => Some(json!({ "ref": reference, "was": was, "now": now })),
             Self::StaleRef { reference, .. } => Some(json!({ "ref": reference })),
             Self::AmbiguousLocator { matches, total, .. } => Some(json!({ "matches": matches, "total": total })),
+            Self::Supervisor(supervisor::Error::PageBusy { busy, .. }) => {
+                Some(json!({ "busyMs": u64::try_from(busy.as_millis()).unwrap_or(u64::MAX) }))
+            }
             Self::Busy { running, since_ms, ahead } => {
                 Some(json!({ "running": running, "runningForMs": since_ms, "ahead": ahead }))
             }
@@ -432,6 +435,21 @@ impl Error {
             Self::InField { error, filled, .. } => filled.is_empty() && error.advises_more_time(),
             Self::NotActionable { covered_by, waited, .. } => waited.is_some() && covered_by.is_none(),
             Self::Timeout { .. } | Self::NotCaptured { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the time was up: an operation took longer, or a script kept the page busy.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        self.kind() == Code::Timeout || self.advises_rescue()
+    }
+
+    /// Whether a script of the page holds it, which a rescue would end: the message ends so that an entry point can add how.
+    pub fn advises_rescue(&self) -> bool {
+        match self {
+            Self::Supervisor(error) => matches!(error, supervisor::Error::PageBusy { left: None, .. }),
+            Self::InField { error, filled, .. } => filled.is_empty() && error.advises_rescue(),
             _ => false,
         }
     }

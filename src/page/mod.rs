@@ -305,14 +305,13 @@ impl Tab {
         Ok(self.supervisor.wait_arrived(&self.target, deadline)?)
     }
 
-    /// Whether the tab's top document runs a script by the deadline, which should be shorter than the time after which scripts
-    /// are terminated.
+    /// Whether the tab's top document runs a script by the deadline.
     #[must_use]
     pub fn answers(&self, deadline: Deadline<'_>) -> bool {
         let mut nothing = Evaluate::new("0");
         nothing.silent = Some(true);
         let at = FrameRef::TopOf(self.target.clone());
-        self.supervisor.session_call(&at, &nothing, deadline).is_ok()
+        self.supervisor.own_call(&at, &nothing, deadline).is_ok()
     }
 
     /// Checks that the tab's top document runs scripts. Returns whether a script of the page was terminated for this.
@@ -323,7 +322,7 @@ impl Tab {
         self.arrived(deadline)?;
         let mut nothing = Evaluate::new("0");
         nothing.silent = Some(true);
-        Ok(self.supervisor.session_call(&FrameRef::Id(self.top()?), &nothing, deadline)?.rescued)
+        Ok(self.supervisor.own_call(&FrameRef::Id(self.top()?), &nothing, deadline)?.rescued)
     }
 
     /// The top frame.

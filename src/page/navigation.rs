@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::act::{Act, ActKind, LoadState, WaitFor};
 use super::{Download, DownloadState, Error, Tab};
-use crate::code::Code;
 use crate::supervisor::{self, ClosedBy, ClosedDialog, Dialog, DialogType, FrameRef, Supervisor, TargetId};
 use crate::sync::{Deadline, pause};
 
@@ -229,7 +228,7 @@ impl Tab {
                     navigation.blocked_by_dialog = outcome.blocked_by_dialog;
                 }
                 Err(error) if error.is_blocked_by_dialog() => navigation.blocked_by_dialog = true,
-                Err(error) if late == Late::IsReported && error.kind() == Code::Timeout => navigation.loading = true,
+                Err(error) if late == Late::IsReported && error.is_late() => navigation.loading = true,
                 Err(error) => return Err(error),
             }
         }

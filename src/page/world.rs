@@ -210,7 +210,7 @@ impl Tab {
         beside: Vec<(FrameRef, C)>,
         deadline: Deadline<'_>,
     ) -> (Vec<Called<T>>, supervisor::Outcomes<C>) {
-        let send = |calls| self.supervisor.session_calls_beside(calls, beside, deadline);
+        let send = |calls| self.supervisor.own_calls_beside(calls, beside, deadline);
         self.call_each::<T, A, C>(frames, name, args, send, deadline)
     }
 
@@ -469,7 +469,7 @@ impl Tab {
         command: &C,
         deadline: Deadline<'_>,
     ) -> Result<Done<C::Returns>, supervisor::Error> {
-        self.supervisor.session_call(&FrameRef::Id(frame.clone()), command, deadline)
+        self.supervisor.own_call(&FrameRef::Id(frame.clone()), command, deadline)
     }
 }
 

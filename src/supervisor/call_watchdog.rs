@@ -1,34 +1,34 @@
 //! Call watchdog: waits for the answer of a call, and frees a page that is stuck meanwhile.
 //!
 //! A call ends with its answer, with the end of its session or connection, with a dialog that holds
-//! its page, at its deadline, or when it is cancelled. While it waits, its page is probed with an empty script.
-//! A page that leaves the probe unanswered for the supervisor's `rescue_after` is stuck in a script: that
-//! script is ended (`Runtime.terminateExecution`, which Chromium answers also then) and the document
-//! stays. A script that a caller of ours runs is left alone until its own deadline.
+//! its page, at its deadline, or when it is cancelled. While it waits, its page is probed with an empty script. A page that
+//! leaves the probe unanswered until the deadline of the call is busy: [`Error::PageBusy`], with the time since the first
+//! probe without an answer; that one is kept, so that the time counts over several calls. Once the page has not paused for
+//! the supervisor's `rescue_after`, the script that runs is ended (`Runtime.terminateExecution`, which Chromium answers also
+//! then); the document stays, the call goes on, and its answer is marked as rescued. Not ended are
 //!
-//! Whether a script of a caller runs, or waits behind one of the page, is shown by a probe that is sent ahead of it. It
+//! - a script of a client, before the deadline of its own call: it alone is ended there. Scripts of our own are never taken
+//!   for it ([`ScriptOf`]);
+//! - a script of a document that is loading, or has loaded within `rescue_after_load`: applications start up then;
+//! - anything while a dialog is open anywhere in the task, because dialogs also stop the other pages of their process: the
+//!   call fails with it;
+//! - anything while the page is navigating to another document: Chromium holds back every command to such a page until the
+//!   server answers, including `Runtime.terminateExecution`, which would then end a script of the next document.
+//!
+//! [`Supervisor::rescue`] ends a script at once, on request.
+//!
+//! Whether a script of a client runs, or waits behind one of the page, is shown by a probe that is sent ahead of it. It
 //! doubles the messages of a call, so it is left out while the page is idle
 //! ([`Liveness::is_idle`](super::liveness::Liveness::is_idle)). If such a script is not answered, and a script of the
 //! page has run for three times `rescue_after` ([`PageScripts`]), that one is ended. Otherwise the script of the
-//! caller has its time until its deadline. What runs then is ended; if that was a script of the page, the one of the
-//! caller runs, and its answer is the outcome of the call.
+//! client has its time until its deadline. What runs then is ended; if that was a script of the page, the one of the
+//! client runs, and its answer is the outcome of the call.
 //!
-//! A page that is stuck is freed as follows:
-//!
-//! - A dialog is open anywhere in the task: the call fails with it, because dialogs also stop the other pages of their
-//!   process.
-//! - The page is navigating to another document: nothing is done. Chromium holds back every command to such a page
-//!   until the server answers, including `Runtime.terminateExecution`, which would then end a script of the next
-//!   document.
-//! - A script of another caller runs and has more time than this call: `PageBusy`. If it has less time, the call keeps
-//!   waiting.
-//! - Otherwise the running script is ended. The call continues to its answer, which is marked as rescued.
-//!
-//! Short scripts of the page module need no probe if the CDP session has just answered; if one of them blocks the page,
-//! it counts as a script of the page. Emulation that slows the processor of the page makes `rescue_after`
-//! proportionally longer. A stopped process cannot be rescued; the call reports that at its deadline.
+//! Emulation that slows the processor of the page makes `rescue_after` proportionally longer. A stopped process cannot be
+//! rescued; the call reports that at its deadline.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -36,9 +36,9 @@ use serde::Serialize;
 
 use super::error::Error;
 use super::handle::Supervisor;
-use super::liveness::Running;
+use super::liveness::{Probe, Running};
 use super::page_scripts::PageScripts;
-use super::route::Route;
+use super::route::{Route, ScriptOf};
 use super::snapshot::{Dialog, PageState, View};
 use super::state::Request;
 use super::value::Done;
@@ -56,6 +56,8 @@ const INPUT_GRACE: Duration = Duration::from_millis(100);
 const PROBE_AFTER: Duration = Duration::from_millis(50);
 /// Poll interval of outstanding probes.
 const PROBE_POLL_INTERVAL: Duration = Duration::from_millis(25);
+/// Time for a page to respond once its script was terminated, before the next one is.
+const RESCUED_WITHIN: Duration = Duration::from_secs(2);
 /// Longest wait for the answer of a script that was terminated at its deadline.
 const END_SCRIPT_GRACE: Duration = Duration::from_millis(100);
 /// Multiple of `rescue_after` for a script that may be the caller's own.
@@ -75,12 +77,6 @@ pub(super) enum DialogGrace {
     Since(Instant),
 }
 
-struct Probe {
-    session: Arc<str>,
-    sent: Instant,
-    reply: Reply<RawReply>,
-}
-
 /// Watches the page of a waiting call.
 pub(super) struct CallWatchdog<'a> {
     supervisor: &'a Supervisor,
@@ -88,6 +84,7 @@ pub(super) struct CallWatchdog<'a> {
     method: Cow<'static, str>,
     began: Instant,
     is_script: bool,
+    is_client_script: bool,
     /// Probes without an answer yet.
     probes: Vec<Probe>,
     next_probe: Instant,
@@ -115,6 +112,7 @@ impl<'a> CallWatchdog<'a> {
         deadline: Deadline<'_>,
     ) -> Self {
         let is_script = method == Evaluate::METHOD || method == CallFunctionOn::METHOD;
+        let is_client_script = is_script && route.script == ScriptOf::Client;
         let now = Instant::now();
         let mut watch = Self {
             supervisor,
@@ -122,24 +120,27 @@ impl<'a> CallWatchdog<'a> {
             method,
             began: now,
             is_script,
+            is_client_script,
             probes: Vec::new(),
             next_probe: now + PROBE_AFTER,
             ahead: false,
             rescues: 0,
             rescued: false,
-            own_runs: is_script,
+            own_runs: is_client_script,
             presumed_own: false,
             page_scripts: PageScripts::default(),
             events: route.connection.counters().events,
-            running: is_script.then(|| supervisor.liveness.running(&route.session, deadline.instant())),
+            running: is_client_script.then(|| supervisor.liveness.running(&route.session, deadline.instant())),
         };
         // A probe ahead of a script shows whether that script or another one keeps the page
         // busy, one that the page began a moment after its last answer too.
         if is_script && watch.is_on() {
             watch.own_runs = false;
-            watch.presumed_own = !route.brief && watch.is_page_idle();
-            if !(watch.presumed_own || route.brief && supervisor.liveness.answered_lately(&route.session)) {
-                if !route.brief && supervisor.liveness.measure(&route.session) {
+            let is_brief = route.script == ScriptOf::OursBrief;
+            let is_idle = !is_brief && watch.is_page_idle();
+            watch.presumed_own = is_client_script && is_idle;
+            if !(is_idle || is_brief && supervisor.liveness.answered_lately(&route.session)) {
+                if is_client_script && supervisor.liveness.measure(&route.session) {
                     PageScripts::enable(&route.connection, &route.session, Deadline::after(PROBE_POLL_INTERVAL));
                 }
                 watch.probe(Arc::clone(&route.session));
@@ -161,6 +162,12 @@ impl<'a> CallWatchdog<'a> {
     }
 
     fn probe(&mut self, session: Arc<str>) {
+        // That of an earlier call shows since when the page has not paused.
+        if let Some(kept) = self.supervisor.liveness.kept_probe(&session)
+            && let Err(reply) = kept.reply.poll_raw(Deadline::after(Duration::ZERO))
+        {
+            self.probes.push(Probe { reply, session: kept.session, sent: kept.sent });
+        }
         let mut nothing = Evaluate::new("0");
         nothing.silent = Some(true);
         let options = CallOptions {
@@ -200,13 +207,13 @@ impl<'a> CallWatchdog<'a> {
             match probe.reply.poll_raw(Deadline::at(now)) {
                 Ok(_) => {
                     self.rescued |= self.rescues > 0;
-                    self.own_runs = self.is_script;
+                    self.own_runs = self.is_client_script;
                     // Behind the one ahead of a script comes one that shows whether the script blocks the page.
                     let pause = if self.ahead { PROBE_AFTER } else { self.supervisor.rescue_after };
                     self.next_probe = now + pause;
                     self.ahead = false;
                 }
-                Err(reply) => silent.push(Probe { reply, ..probe }),
+                Err(reply) => silent.push(Probe { reply, session: probe.session, sent: probe.sent }),
             }
         }
         self.probes = silent;
@@ -231,7 +238,7 @@ impl<'a> CallWatchdog<'a> {
             self.presumed_own = false;
         }
         let stuck = self.probes.iter().filter(|probe| now.duration_since(probe.sent) >= limit);
-        let stuck: Vec<Arc<str>> = stuck.map(|probe| Arc::clone(&probe.session)).collect();
+        let stuck: BTreeSet<Arc<str>> = stuck.map(|probe| Arc::clone(&probe.session)).collect();
         for session in stuck {
             self.end_stuck_script(&session, deadline)?;
         }
@@ -264,20 +271,62 @@ impl<'a> CallWatchdog<'a> {
                     self.rescued |= self.rescues > 0;
                     return Ok(());
                 }
-                Err(reply) => self.probes.push(Probe { reply, ..first }),
+                Err(reply) => self.probes.push(Probe { reply, session: first.session, sent: first.sent }),
             }
             self.check(deadline)?;
             if self.rescues > 1 {
                 break; // it does not help
             }
         }
+        // Sent now, the command would be carried out later, after the call has failed.
+        if !self.probes.is_empty() && deadline.passed() && self.rescues == 0 && may_answer(&supervisor.view()) {
+            return Err(self.busy());
+        }
         self.probes.clear();
         Ok(())
     }
 
+    /// Probes all processes of the page, and ends the script of each that does not answer within a time, at once. Returns the
+    /// longest time that one had been silent, if any was.
+    ///
+    /// # Errors
+    /// [`Error::Unresponsive`] when it does not answer afterwards either.
+    pub(super) fn end_all(&mut self, within: Duration, deadline: Deadline<'_>) -> Result<Option<Duration>, Error> {
+        for session in self.all_sessions() {
+            self.probe(session);
+        }
+        let began = self.began;
+        let mut busy = None;
+        let mut by = deadline.within(within);
+        for round in 0..=MAX_RESCUES {
+            if self.are_answered(by) {
+                return Ok(busy);
+            }
+            let now = self.supervisor.view();
+            self.probes.retain(|probe| !now.is_navigating(&probe.session));
+            let silent: BTreeSet<Arc<str>> = self.probes.iter().map(|probe| Arc::clone(&probe.session)).collect();
+            if silent.is_empty() || round == MAX_RESCUES {
+                break;
+            }
+            busy = busy.max(self.probes.iter().map(|probe| probe.sent.elapsed()).max());
+            self.rescues += 1;
+            silent.iter().for_each(|session| self.end_script(session));
+            // Slow to end is not the next script yet.
+            by = deadline.within(RESCUED_WITHIN);
+        }
+        if self.probes.is_empty() { Ok(busy) } else { Err(self.unresponsive(began.elapsed(), true)) }
+    }
+
     fn sessions(&self) -> Vec<Arc<str>> {
-        let mut all = vec![Arc::clone(&self.route.session)];
         if ALL_FRAME_METHODS.iter().any(|begin| self.method.starts_with(begin)) {
+            return self.all_sessions();
+        }
+        vec![Arc::clone(&self.route.session)]
+    }
+
+    fn all_sessions(&self) -> Vec<Arc<str>> {
+        let mut all = vec![Arc::clone(&self.route.session)];
+        {
             let snapshot = self.supervisor.view();
             for session in snapshot.frames_of(self.route.target.as_str()).filter_map(|f| f.session_id.clone()) {
                 if !all.contains(&session) {
@@ -302,13 +351,15 @@ impl<'a> CallWatchdog<'a> {
         if !dialogs.is_empty() {
             return Err(Error::BlockedByDialog { method: self.method.clone(), dialogs });
         }
-        if let Some(until) = self.supervisor.liveness.busy(session, self.running.as_ref().map(Running::number)) {
+        if let Some(until) = self.client_script_until(session) {
             // One that has just as much time was sent together with this one, by the same caller.
             if until > deadline.instant() {
-                let left = until.saturating_duration_since(Instant::now());
-                return Err(Error::PageBusy { page: self.route.target.to_string(), left });
+                return Err(self.busy());
             }
             return Ok(()); // ends before we do
+        }
+        if now.has_just_loaded(session, self.supervisor.rescue_after_load) {
+            return Ok(());
         }
         if self.rescues >= MAX_RESCUES {
             return Ok(());
@@ -317,6 +368,20 @@ impl<'a> CallWatchdog<'a> {
         self.end_script(session);
         self.restart(session);
         Ok(())
+    }
+
+    /// Until when a script of another client may run.
+    fn client_script_until(&self, session: &Arc<str>) -> Option<Instant> {
+        self.supervisor.liveness.busy(session, self.running.as_ref().map(Running::number))
+    }
+
+    /// The error for a page that a script holds.
+    fn busy(&self) -> Error {
+        let session = &self.route.session;
+        let now = Instant::now();
+        let busy = self.probes.iter().map(|probe| now.duration_since(probe.sent)).max().unwrap_or_default();
+        let left = self.client_script_until(session).map(|until| until.saturating_duration_since(now));
+        Error::PageBusy { page: self.route.target.to_string(), busy, left }
     }
 
     /// Gives a session as much time again.
@@ -362,7 +427,7 @@ impl<'a> CallWatchdog<'a> {
         deadline: Deadline<'_>,
     ) -> Result<Done<RawReply>, Error> {
         let after = self.began.elapsed();
-        let may_run = self.is_script && (self.own_runs || self.presumed_own);
+        let may_run = self.is_client_script && (self.own_runs || self.presumed_own);
         if deadline.is_cancelled() {
             if may_run && !self.probes.is_empty() {
                 self.end_script(&self.route.session);
@@ -395,8 +460,11 @@ impl<'a> CallWatchdog<'a> {
                 Err(_) => Err(self.unresponsive(after, true)),
             };
         }
+        if is_blocked && self.rescues > 0 {
+            return Err(self.unresponsive(after, true));
+        }
         if is_blocked {
-            return Err(self.unresponsive(after, self.rescues > 0));
+            return Err(self.busy());
         }
         // The answer may have come before that of a probe; the error contains the time waited.
         Ok(self.answered(reply.wait_raw(deadline)?))
@@ -407,7 +475,7 @@ impl<'a> CallWatchdog<'a> {
         let probes = std::mem::take(&mut self.probes);
         let silent = probes.into_iter().filter_map(|probe| {
             let reply = probe.reply.poll_raw(by).err()?;
-            Some(Probe { reply, ..probe })
+            Some(Probe { reply, session: probe.session, sent: probe.sent })
         });
         self.probes = silent.collect();
         self.probes.is_empty()
@@ -416,6 +484,14 @@ impl<'a> CallWatchdog<'a> {
     fn unresponsive(&self, after: Duration, tried: bool) -> Error {
         let page = self.route.target.to_string();
         Error::Unresponsive { page, method: self.method.to_string(), after, tried }
+    }
+}
+
+impl Drop for CallWatchdog<'_> {
+    fn drop(&mut self) {
+        for probe in self.probes.drain(..) {
+            self.supervisor.liveness.keep_probe(probe);
+        }
     }
 }
 

@@ -149,16 +149,20 @@ pub enum Error {
     /// The browser could not be started or reached.
     #[error(transparent)]
     Browser(#[from] browser::Error),
-    /// A script of another caller holds the page.
+    /// A script holds the page, and has not paused before the deadline of the call. A stopped process looks the same.
     #[error(
-        "page {page} is running a script of another client, for up to {} ms more; wait for it or allow more time",
-        .left.as_millis()
+        "page {page} is busy{}, and has not responded for {}; {}",
+        if .left.is_some() { " with a script of another client" } else { "" },
+        time(*.busy),
+        still(*.left)
     )]
     PageBusy {
         /// Target id of the page.
         page: String,
-        /// How long that script may still run.
-        left: Duration,
+        /// How long the script has been running without a pause, as far as calls have seen.
+        busy: Duration,
+        /// For a script of another client: how long it may still run.
+        left: Option<Duration>,
     },
     /// The script of the call was still running at its deadline and was terminated.
     #[error(
@@ -376,8 +380,17 @@ impl Error {
     pub fn advises_more_time(&self) -> bool {
         matches!(
             self,
-            Self::StartTimeout { .. } | Self::PageBusy { .. } | Self::ScriptTimeout { .. } | Self::Timeout { .. }
+            Self::StartTimeout { .. }
+                | Self::PageBusy { left: Some(_), .. }
+                | Self::ScriptTimeout { .. }
+                | Self::Timeout { .. }
         )
+    }
+
+    /// Whether the page did not respond in the time that the call had: a script of it runs, or its process is stopped.
+    #[must_use]
+    pub fn is_unresponsive(&self) -> bool {
+        matches!(self, Self::Unresponsive { .. } | Self::PageBusy { left: None, .. })
     }
 
     /// Whether an open dialog blocks the operation.
@@ -394,6 +407,14 @@ impl From<cdp::Error> for Error {
             cdp::Error::Interrupted { method, causes } => Self::BlockedByDialog { method, dialogs: causes },
             error => Self::Cdp(error),
         }
+    }
+}
+
+/// What to do while a script holds a page.
+fn still(left: Option<Duration>) -> String {
+    match left {
+        Some(left) => format!("it may run for {} ms more; wait for it or allow more time", left.as_millis()),
+        None => "wait for it and try again".to_owned(),
     }
 }
 

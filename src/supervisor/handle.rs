@@ -53,6 +53,7 @@ pub struct Supervisor {
     pub(super) liveness: Liveness,
     pub(super) pictures: parking_lot::Mutex<VecDeque<(TargetId, RawScreenshot)>>,
     pub(super) rescue_after: Duration,
+    pub(super) rescue_after_load: Duration,
     pub(super) navigation: Option<NavigationPolicy>,
     close: Sender<()>,
     task: String,
@@ -120,7 +121,7 @@ impl Supervisor {
         let deadline = deadline.within(options.start_timeout);
         let began = Instant::now();
         let (task, close_own_pages) = (options.task.clone(), options.close_own_pages);
-        let rescue_after = options.rescue_after;
+        let (rescue_after, rescue_after_load) = (options.rescue_after, options.rescue_after_load);
         let navigation = options.navigation_policy().cloned();
         if let (Some(policy), Pages::New { url, .. }) = (&navigation, &options.pages) {
             policy.check(url).map_err(|refused| refused.error(url))?;
@@ -180,6 +181,7 @@ impl Supervisor {
             liveness: Liveness::default(),
             pictures: parking_lot::Mutex::default(),
             rescue_after,
+            rescue_after_load,
             navigation,
             close,
             task,

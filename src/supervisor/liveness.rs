@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::cdp::protocol::target::TargetId;
+use crate::cdp::{RawReply, Reply};
 
 /// Shared by all calls. The lock is held for map operations only.
 #[derive(Debug, Default)]
@@ -22,6 +23,16 @@ struct Inner {
     slowed: Vec<(TargetId, f64)>,
     /// The latest answers of sessions, newest last.
     answers: Vec<Answers>,
+    /// Probes without an answer of calls that have ended, one for each session, newest last.
+    silent: Vec<Probe>,
+}
+
+/// An empty script, sent to see whether a page responds.
+#[derive(Debug)]
+pub(super) struct Probe {
+    pub(super) session: Arc<str>,
+    pub(super) sent: Instant,
+    pub(super) reply: Reply<RawReply>,
 }
 
 /// The latest answers of a session.
@@ -74,6 +85,29 @@ impl Drop for Running<'_> {
 }
 
 impl Liveness {
+    /// Keeps a probe of a call that has ended without an answer to it: it shows the next call since when the page has not
+    /// paused.
+    pub(super) fn keep_probe(&self, probe: Probe) {
+        let mut inner = self.inner.lock();
+        match inner.silent.iter_mut().find(|kept| kept.session == probe.session) {
+            Some(kept) if kept.sent <= probe.sent => {}
+            Some(kept) => *kept = probe,
+            None => {
+                if inner.silent.len() >= MAX_SESSIONS {
+                    inner.silent.remove(0);
+                }
+                inner.silent.push(probe);
+            }
+        }
+    }
+
+    /// The probe kept for a session.
+    pub(super) fn kept_probe(&self, session: &str) -> Option<Probe> {
+        let mut inner = self.inner.lock();
+        let at = inner.silent.iter().position(|kept| *kept.session == *session)?;
+        Some(inner.silent.remove(at))
+    }
+
     /// Registers a script of a caller, which may run until its deadline.
     pub(super) fn running(&self, session: &Arc<str>, until: Instant) -> Running<'_> {
         let mut inner = self.inner.lock();

@@ -60,6 +60,7 @@ mod persistent_commands;
 mod redial;
 mod registry;
 mod request_detail;
+mod rescue;
 mod route;
 mod session_calls;
 mod snapshot;
@@ -103,6 +104,7 @@ pub(crate) use persistent_commands::{CPU, OFFLINE};
 pub use persistent_commands::{Login, PersistentCommand, SessionScope, Throttle};
 pub use registry::Registry;
 pub use request_detail::{RawHeaders, RawTiming, RequestDetail};
+pub use rescue::Rescue;
 pub use route::FrameRef;
 pub use session_calls::Outcomes;
 pub use snapshot::{

@@ -127,9 +127,11 @@ pub struct SupervisorOptions {
     /// How to reconnect when the connection is lost. Not possible over a pipe, whose browser ends with it, nor over a
     /// connection created by the caller.
     pub reconnect: Reconnect,
-    /// How long a page may fail to respond to a probe while a call waits, before its running script is terminated.
-    /// Default 1 s; zero: never.
+    /// How long a script may run without a pause, while calls wait for its page, before it is terminated. Default 10 s;
+    /// zero: never.
     pub rescue_after: Duration,
+    /// How long after a document has loaded its scripts are not terminated; while it loads they never are. Default 10 s.
+    pub rescue_after_load: Duration,
     /// Whether network requests are recorded from the start, see [`watch_network`](super::Supervisor::watch_network).
     /// Default false: it costs four or five messages per request. The module `page` enables it for its callers.
     pub network: bool,
@@ -169,7 +171,8 @@ impl Default for SupervisorOptions {
             dialog_timeout: DIALOG_TIMEOUT,
             start_timeout: Duration::from_secs(15),
             reconnect: Reconnect::default(),
-            rescue_after: Duration::from_secs(1),
+            rescue_after: Duration::from_secs(10),
+            rescue_after_load: Duration::from_secs(10),
             network: false,
             #[cfg(feature = "navigation")]
             navigation: None,
@@ -201,6 +204,7 @@ setters! { SupervisorOptions:
     start_timeout(Duration),
     reconnect(Reconnect),
     rescue_after(Duration),
+    rescue_after_load(Duration),
     network(bool),
     unreachable_ports(each u16),
     prepared(bool),

@@ -41,6 +41,18 @@ impl From<FrameId> for FrameRef {
     }
 }
 
+/// Whose script a call runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum ScriptOf {
+    /// A client's: it is ended at the deadline of its call.
+    #[default]
+    Client,
+    /// Our own, which does not block the page for long. It is not ended: what blocks the page then is a script of the page.
+    Ours,
+    /// The same, of which the page need not answer a probe first if it has just answered.
+    OursBrief,
+}
+
 /// Connection, session and execution context of a call.
 #[derive(Debug, Clone)]
 pub(super) struct Route {
@@ -51,9 +63,8 @@ pub(super) struct Route {
     pub(super) frame: Option<FrameId>,
     /// The execution context, when the frame shares its session with others.
     pub(super) context: Option<i64>,
-    /// For short or non-blocking scripts of our own: one that blocks the page for long is treated as a script of the
-    /// page.
-    pub(super) brief: bool,
+    /// Whose script the call runs, if it is one.
+    pub(super) script: ScriptOf,
 }
 
 impl Supervisor {
@@ -234,7 +245,7 @@ fn route_in(snapshot: &View, frame: &FrameRef, connection: Connection) -> Result
         session: Arc::clone(&page.session),
         frame: page.top_frame.clone(),
         context: None,
-        brief: false,
+        script: ScriptOf::default(),
     })
 }
 
@@ -248,7 +259,7 @@ fn route_to(frame: &Frame, connection: Connection) -> Result<Route, Error> {
         session,
         frame: Some(frame.frame_id.clone()),
         context: (!own).then(|| frame.context.unwrap_or(NO_CONTEXT)),
-        brief: false,
+        script: ScriptOf::default(),
     })
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::error::Error;
 use super::handle::Supervisor;
-use super::route::{FrameRef, Route};
+use super::route::{FrameRef, Route, ScriptOf};
 use super::value::Done;
 use crate::cdp::rt::Command;
 use crate::sync::Deadline;
@@ -47,6 +47,29 @@ impl Supervisor {
         self.session_calls_beside::<C, C>(calls, Vec::new(), deadline).0
     }
 
+    /// Like [`session_call`](Self::session_call), for a script of our own.
+    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "used by `page` only"))]
+    pub(crate) fn own_call<C: Command>(
+        &self,
+        frame: &FrameRef,
+        command: &C,
+        deadline: Deadline<'_>,
+    ) -> Result<Done<C::Returns>, Error> {
+        let route = self.route(frame, deadline)?;
+        self.run(&Route { script: ScriptOf::Ours, ..route }, command, deadline)
+    }
+
+    /// Like [`session_calls_beside`](Self::session_calls_beside), for scripts of our own.
+    #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "used by `page` only"))]
+    pub(crate) fn own_calls_beside<A: Command, B: Command>(
+        &self,
+        calls: Vec<(FrameRef, A)>,
+        beside: Vec<(FrameRef, B)>,
+        deadline: Deadline<'_>,
+    ) -> (Outcomes<A>, Outcomes<B>) {
+        self.calls_beside(calls, beside, ScriptOf::Ours, deadline)
+    }
+
     /// Like [`brief_calls`](Self::brief_calls), for one script.
     #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "used by `page` only"))]
     pub(crate) fn brief_call<C: Command>(
@@ -56,19 +79,18 @@ impl Supervisor {
         deadline: Deadline<'_>,
     ) -> Result<Done<C::Returns>, Error> {
         let route = self.route(frame, deadline)?;
-        self.run(&Route { brief: true, ..route }, command, deadline)
+        self.run(&Route { script: ScriptOf::OursBrief, ..route }, command, deadline)
     }
 
     /// Like [`session_calls`](Self::session_calls), for short scripts of our own, or ones that wait without blocking
-    /// the page. Saves one message if the page answered a moment ago; a script that blocks the page for long is
-    /// terminated, regardless of which client started it.
+    /// the page. Saves one message if the page answered a moment ago.
     #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "used by `page` only"))]
     pub(crate) fn brief_calls<C: Command>(
         &self,
         calls: Vec<(FrameRef, C)>,
         deadline: Deadline<'_>,
     ) -> Vec<Result<Done<C::Returns>, Error>> {
-        self.calls_beside::<C, C>(calls, Vec::new(), true, deadline).0
+        self.calls_beside::<C, C>(calls, Vec::new(), ScriptOf::OursBrief, deadline).0
     }
 
     /// Like [`session_calls`](Self::session_calls), with two types of commands. A session receives its commands in the
@@ -79,14 +101,14 @@ impl Supervisor {
         beside: Vec<(FrameRef, B)>,
         deadline: Deadline<'_>,
     ) -> (Outcomes<A>, Outcomes<B>) {
-        self.calls_beside(calls, beside, false, deadline)
+        self.calls_beside(calls, beside, ScriptOf::Client, deadline)
     }
 
     fn calls_beside<A: Command, B: Command>(
         &self,
         calls: Vec<(FrameRef, A)>,
         beside: Vec<(FrameRef, B)>,
-        brief: bool,
+        script: ScriptOf,
         deadline: Deadline<'_>,
     ) -> (Outcomes<A>, Outcomes<B>) {
         let first = calls.into_iter().map(|(frame, command)| (frame, A::METHOD, Either::A(command)));
@@ -96,7 +118,7 @@ impl Supervisor {
         for (frame, method, command) in first.chain(second) {
             let is_first = matches!(command, Either::A(_));
             let place = self.route(&frame, deadline).map(|route| {
-                routed.push((Route { brief, ..route }, method, command));
+                routed.push((Route { script, ..route }, method, command));
                 routed.len() - 1
             });
             order.push((is_first, place));

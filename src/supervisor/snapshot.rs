@@ -140,6 +140,17 @@ impl View {
         self.frames.iter().filter(own).any(|f| f.navigating)
     }
 
+    /// Whether the document of a session's top frame is loading, or has loaded within this time.
+    pub(super) fn has_just_loaded(&self, session: &str, within: std::time::Duration) -> bool {
+        let own =
+            |f: &&Frame| f.session_frame.as_ref() == Some(&f.frame_id) && f.session_id.as_deref() == Some(session);
+        self.frames.iter().filter(own).any(|f| match f.load {
+            Load::Unknown => false,
+            Load::Loading => true,
+            Load::Loaded(at) => at.elapsed() < within,
+        })
+    }
+
     /// The loader id of the document that a frame shows.
     #[cfg_attr(not(feature = "page"), expect(dead_code, reason = "used by `page` only"))]
     pub(crate) fn document_of(&self, frame: &FrameId) -> Option<Arc<str>> {
@@ -261,6 +272,16 @@ pub enum PageState {
     Wedged,
 }
 
+/// How far a frame has loaded its document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Load {
+    /// Not reported: the page existed before it was attached.
+    #[default]
+    Unknown,
+    Loading,
+    Loaded(std::time::Instant),
+}
+
 /// A frame of one of the task's pages.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Frame {
@@ -298,6 +319,8 @@ pub struct Frame {
     #[serde(skip)]
     #[doc(hidden)]
     pub navigating: bool,
+    #[serde(skip)]
+    pub(crate) load: Load,
 }
 
 /// A download of a page, as the log and the view show it.

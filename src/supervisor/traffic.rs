@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::error::Error;
 use super::handle::Supervisor;
 use super::request_detail::RequestDetail;
-use super::route::Route;
+use super::route::{Route, ScriptOf};
 use super::state::{Request, SessionKey};
 use crate::cdp;
 use crate::cdp::protocol::network::{GetRequestPostData, GetResponseBody, RequestId};
@@ -256,7 +256,14 @@ impl Supervisor {
         self.connected(deadline)?;
         let session = Arc::clone(&request.session);
         let target = request.target_id.clone();
-        Ok(Route { connection: self.connection(), target, session, frame: None, context: None, brief: false })
+        Ok(Route {
+            connection: self.connection(),
+            target,
+            session,
+            frame: None,
+            context: None,
+            script: ScriptOf::default(),
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use cdpilot::page::{Emulation, Error, PageOptions};
 use cdpilot::supervisor::{BridgeMode, SupervisorOptions};
 use serde_json::{Value, json};
 
-use crate::support::chrome::soon;
+use crate::support::chrome::{soon, soon_rescued};
 use crate::support::settle_tab::SettleTab;
 use crate::support::site::Answer;
 
@@ -20,7 +20,10 @@ const SCREEN: &str = "[innerWidth, innerHeight, devicePixelRatio, screen.width, 
 
 #[test]
 fn a_script_under_cpu_throttling_has_more_time() {
-    let Some(tab) = SettleTab::new("slow-script") else { return };
+    let Some(tab) = SettleTab::with(soon_rescued(SupervisorOptions::task("slow-script")), PageOptions::default())
+    else {
+        return;
+    };
     tab.site.page("/", "<button id=b onclick='const end = performance.now() + 2500; while (performance.now() < end); done = true'>Go</button><script>done = false</script>");
     tab.go("/");
     let click =
@@ -271,7 +274,7 @@ fn credentials_are_for_the_origin_that_was_opened() {
     let other = tab.site.url("b", "/locked");
     tab.eval(&format!(
         "new Promise(done => {{ const f = document.createElement('iframe'); f.onload = done; f.src = '{other}'; \
-         document.body.append(f); }})"
+         document.documentElement.append(f); }})"
     ));
     assert_eq!(got("b"), 0, "a frame");
     open(&leads("a", "a"));

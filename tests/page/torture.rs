@@ -284,7 +284,7 @@ fn a_click_follows_a_frame_that_changes_process() {
 
 #[test]
 fn a_click_that_closes_its_tab_or_navigates_succeeds() {
-    let Some(page) = TestTab::new("torture-leaves") else { return };
+    let Some(page) = TestTab::soon_rescued("torture-leaves") else { return };
     page.put("/", "<a id=b href='@b/next'>Next</a>");
     page.put("/next", "<button id=c onclick='location = \"@c/third\"'>On</button>");
     page.put("/third", "<button id=e onclick='while (true);'>Hang</button>");

@@ -8,7 +8,7 @@ use cdpilot::sync::Deadline;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use crate::support::chrome::{Task, soon};
+use crate::support::chrome::{Task, soon, soon_rescued};
 use crate::support::fake_cdp::{Action, Fake, Gate, Request};
 use crate::support::fake_pages::{browser, folded, supervise, supervise_with};
 use crate::support::share::rounds;
@@ -145,7 +145,8 @@ fn held(share: f64, outcome: fn(&Request) -> Action) -> Fake {
 
 /// The outcome of `held` when it was sent without a probe ahead.
 fn outcome_of_held(fake: &Fake, limit: Duration) -> Result<(Value, bool), Error> {
-    let options = SupervisorOptions::task("held").rescue_after(Duration::from_millis(100));
+    let options =
+        SupervisorOptions::task("held").rescue_after(Duration::from_millis(100)).rescue_after_load(Duration::ZERO);
     let supervisor = supervise_with(fake, options);
     for _ in 0..ATTEMPTS {
         value(&supervisor, "1");
@@ -190,7 +191,7 @@ fn a_script_without_a_probe_ahead_has_its_time() {
 
 #[test]
 fn a_page_that_a_script_of_the_caller_blocked_later_is_rescued() {
-    let Some(task) = Task::leased_with(SupervisorOptions::task("later")) else { return };
+    let Some(task) = Task::leased_with(soon_rescued(SupervisorOptions::task("later"))) else { return };
     task.site.page("/", "later");
     task.go(&task.site.url("a", "/"));
     task.eval("window.kept = 'kept'");

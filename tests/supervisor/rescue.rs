@@ -8,15 +8,12 @@ use cdpilot::supervisor::{Error, EventKind, FrameRef, SupervisorOptions};
 use cdpilot::sync::Deadline;
 use serde_json::json;
 
-use crate::support::chrome::{Task, blocking, launch, soon};
+use crate::support::chrome::{Task, blocking, launch, soon, soon_rescued};
 use crate::support::renderers;
 use crate::support::share::share;
 
-/// The default. A shorter one would take a busy machine for a stuck page.
-const AFTER: Duration = Duration::from_secs(1);
-
 fn task(name: &str) -> Option<Task> {
-    Task::leased_with(SupervisorOptions::task(name).rescue_after(AFTER))
+    Task::leased_with(soon_rescued(SupervisorOptions::task(name)))
 }
 
 fn show(task: &Task, html: &str) {
@@ -120,10 +117,94 @@ fn an_endless_script_is_terminated_at_its_deadline() {
     assert!(matches!(&late, Error::Cdp(error) if error.is_timeout()), "{late}");
 }
 
+fn shown(name: &str, options: SupervisorOptions) -> Option<Task> {
+    let task = Task::leased_with(options)?;
+    show(&task, &format!("<title>{name}</title>"));
+    Some(task)
+}
+
+/// The page runs a loop for so long, and is `done` then.
+fn work(task: &Task, ms: u64) {
+    let before = task.view().console.len();
+    let script = format!(
+        "setTimeout(() => {{ console.log('works'); const end = performance.now() + {ms}; while (performance.now() < end); window.done = 1 }})"
+    );
+    task.start_script(&FrameRef::Top, &script).unwrap();
+    task.until("the loop", |now| now.console.len() > before);
+}
+
+#[test]
+fn a_call_waits_until_its_deadline_for_a_busy_page_and_says_since_when_it_is_busy() {
+    let Some(task) = shown("waits", SupervisorOptions::task("waits")) else { return };
+    let top = FrameRef::Top;
+    loop_in(&task, &top);
+    let mut before = Duration::ZERO;
+    for _ in 0..3 {
+        let began = Instant::now();
+        let refused = task.evaluate(&top, "1", Deadline::after_millis(300)).unwrap_err();
+        let Error::PageBusy { busy, left: None, .. } = &refused else { panic!("{refused}") };
+        assert_eq!(refused.code(), "PAGE_BUSY");
+        assert!(began.elapsed() >= Duration::from_millis(290), "it has its time");
+        assert!(*busy >= before + Duration::from_millis(250), "{busy:?} after {before:?}: the time counts over calls");
+        before = *busy;
+    }
+    assert_eq!(rescues(&task), 0, "the default is ten seconds");
+    let began = Instant::now();
+    let rescue = task.rescue(&top, soon()).unwrap();
+    assert!(rescue.busy.is_some_and(|busy| busy >= before), "{rescue:?} after {:?}", began.elapsed());
+    let got = task.evaluate(&top, "kept", soon()).unwrap();
+    assert_eq!((&got.value, got.rescued), (&json!("kept"), false));
+    assert_eq!(task.rescue(&top, soon()).unwrap().busy, None, "a page that responds is left alone");
+    assert_eq!(rescues(&task), 1);
+}
+
+#[test]
+fn the_time_of_a_stuck_script_counts_over_several_calls() {
+    let options =
+        SupervisorOptions::task("counts").rescue_after(Duration::from_secs(1)).rescue_after_load(Duration::ZERO);
+    let Some(task) = shown("counts", options) else { return };
+    loop_in(&task, &FrameRef::Top);
+    let calls = (1..60).map(|_| task.evaluate(&FrameRef::Top, "kept", Deadline::after_millis(400)));
+    let got: Vec<_> = calls.take_while(Result::is_err).collect();
+    assert!(got.len() >= 2 && got.len() < 59, "{got:?}");
+    assert_eq!(rescues(&task), 1);
+    // A script that ends between two calls is not part of the next one.
+    work(&task, 600);
+    task.evaluate(&FrameRef::Top, "1", Deadline::after_millis(200)).unwrap_err();
+    task.eval("done");
+    work(&task, 600);
+    task.evaluate(&FrameRef::Top, "1", soon()).unwrap();
+    assert_eq!(rescues(&task), 1);
+}
+
+/// Applications start up while their document loads, and just after.
+#[test]
+fn a_page_that_starts_up_is_not_rescued() {
+    let after = Duration::from_millis(300);
+    let options = SupervisorOptions::task("starts").rescue_after(after).rescue_after_load(Duration::ZERO);
+    let Some(task) = shown("starts", options) else { return };
+    let works = "const end = performance.now() + 1500; while (performance.now() < end);";
+    task.site.page("/loads", &format!("<script>{works}</script><p id=p>there"));
+    task.navigate(&FrameRef::Top, &task.site.url("a", "/loads"), soon()).unwrap();
+    let waits = "document.readyState === 'complete' || new Promise(done => addEventListener('load', done))";
+    assert!(!task.evaluate(&FrameRef::Top, waits, soon()).unwrap().rescued);
+    assert_eq!(task.eval("p.textContent"), "there");
+    drop(task);
+    let options = SupervisorOptions::task("starts-late").rescue_after(after);
+    let Some(task) = shown("starts-late", options) else { return };
+    task.site.page("/late", &format!("<script>onload = () => setTimeout(() => {{ {works} window.up = 1 }})</script>"));
+    task.navigate(&FrameRef::Top, &task.site.url("a", "/late"), soon()).unwrap();
+    task.eval(waits);
+    let up = "new Promise(done => { const look = () => window.up ? done(up) : setTimeout(look, 20); look() })";
+    let got = task.evaluate(&FrameRef::Top, up, soon()).unwrap();
+    assert_eq!((&got.value, got.rescued), (&json!(1), false));
+    assert_eq!(rescues(&task), 0);
+}
+
 #[test]
 fn a_slow_server_is_not_a_stuck_page() {
     let after = Duration::from_secs(4); // a busy machine has its time too
-    let options = SupervisorOptions::task("slow").rescue_after(after);
+    let options = soon_rescued(SupervisorOptions::task("slow")).rescue_after(after);
     let Some(task) = Task::leased_with(options) else { return };
     show(&task, "slow");
     let held = crate::support::site::Held::default();
@@ -197,7 +278,7 @@ fn a_page_with_a_suspended_renderer_is_revived_only_on_request() {
     let Some(browser) = launch(TransportKind::Port(0)) else { return };
     let pid = browser.pid().unwrap();
     let url = browser.endpoint().unwrap().url();
-    let options = SupervisorOptions::task("stopped").rescue_after(AFTER);
+    let options = soon_rescued(SupervisorOptions::task("stopped"));
     let task = Task::attach(&url, options);
     show(&task, "<title>stopped</title>");
     let png = task.screenshot(&FrameRef::Top, soon()).unwrap().result;

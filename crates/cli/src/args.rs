@@ -235,8 +235,9 @@ pub(super) struct Supervise {
     /// Replace native dialogs by the dialog bridge, for endpoints that answer dialogs themselves
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub(super) dialog_bridge: Bridge,
-    /// Terminate the running script of a page that has blocked a command for this long, in milliseconds; 0: never
-    #[arg(long, value_name = "MS", default_value = "1000", value_parser = whole::<u64>(..))]
+    /// Terminate the script of a page that has blocked a command for this long, in milliseconds, but none within 10 s of
+    /// loading; 0: never
+    #[arg(long, value_name = "MS", default_value = "10000", value_parser = whole::<u64>(..))]
     pub(super) rescue_after: u64,
     /// Supervise only the page with this target id [default: all pages]
     #[arg(long, value_name = "ID", conflicts_with = "launch")]

@@ -5,6 +5,7 @@
 use std::io::Write as _;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cdpilot::browser::{BrowserProcess, LaunchOptions, TransportKind};
 use cdpilot::cdp::ConnectOptions;
@@ -58,6 +59,11 @@ impl Drop for Task {
     fn drop(&mut self) {
         self.supervisor.stop(soon());
     }
+}
+
+/// Ends stuck scripts after a second, also of a page that has just loaded. Shorter would take a busy machine for a stuck page.
+pub fn soon_rescued(options: SupervisorOptions) -> SupervisorOptions {
+    options.rescue_after(Duration::from_secs(1)).rescue_after_load(Duration::ZERO)
 }
 
 impl Task {

@@ -8,7 +8,7 @@ use cdpilot::page::{Look, LookOptions, Snapshot, SnapshotOptions, Tab, Tabs};
 use cdpilot::supervisor::{FrameRef, Supervisor, SupervisorOptions};
 use serde_json::json;
 
-use super::chrome::soon;
+use super::chrome::{soon, soon_rescued};
 use super::lease::Lease;
 use super::site::Site;
 
@@ -24,6 +24,14 @@ pub struct TestTab {
 impl TestTab {
     pub fn new(name: &str) -> Option<Self> {
         Self::with(name, &ConnectOptions::default())
+    }
+
+    /// The same with a supervisor that ends stuck scripts after a second, also of a page that has just loaded.
+    pub fn soon_rescued(name: &str) -> Option<Self> {
+        let options = soon_rescued(SupervisorOptions::task(name)).start_timeout(soon().left());
+        let lease = Lease::take()?;
+        let paged = Self::over(Supervisor::attach(lease.url(), &ConnectOptions::default(), options).unwrap());
+        Some(Self { _lease: Some(lease), ..paged })
     }
 
     /// The same with given connection options.

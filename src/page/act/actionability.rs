@@ -411,7 +411,7 @@ fn ended_script(error: &Error) -> bool {
 /// Whether the page did not answer in time.
 pub(in crate::page) fn is_late(error: &Error) -> bool {
     use supervisor::Error as E;
-    matches!(error, Error::Supervisor(E::Unresponsive { .. } | E::Cdp(cdp::Error::Timeout { .. })))
+    matches!(error, Error::Supervisor(error) if error.is_unresponsive() || matches!(error, E::Cdp(cdp::Error::Timeout { .. })))
 }
 
 /// Whether the error may pass: the frame is loading another document.

@@ -171,7 +171,7 @@ impl Tab {
         let all = events.len();
         match self.send_keys(events, deadline.within(UNANSWERED)) {
             // The page takes this long to handle the key.
-            (_, Err(Error::Supervisor(supervisor::Error::Unresponsive { .. }))) if !deadline.passed() => {
+            (_, Err(Error::Supervisor(error))) if error.is_unresponsive() && !deadline.passed() => {
                 (all, self.is_mac(deadline).map(|_| ()))
             }
             outcome => outcome,

@@ -371,7 +371,7 @@ fn may_pass(error: &Error) -> bool {
 
 /// Whether the page did not respond at all.
 fn is_silent(error: &Error) -> bool {
-    matches!(error, Error::Supervisor(supervisor::Error::Unresponsive { .. }))
+    matches!(error, Error::Supervisor(error) if error.is_unresponsive())
 }
 
 /// Whether an answer was late.

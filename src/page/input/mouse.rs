@@ -103,7 +103,7 @@ impl Tab {
                 }
                 Err(error) if is_cut(&error) => return Ok(Sent::Cut),
                 Err(error) if is_silence(&error) => sent = Sent::Unanswered,
-                Err(supervisor::Error::Unresponsive { .. }) => return Ok(Sent::Busy),
+                Err(error) if error.is_unresponsive() => return Ok(Sent::Busy),
                 Err(error) => return Err(error.into()),
             }
         }

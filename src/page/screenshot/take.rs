@@ -340,7 +340,8 @@ fn within_limits(width: f64, height: f64, ratio: f64) -> (f64, f64) {
 /// The error of a capture. It does not affect the page: the area may be too large, or drawn too slowly.
 fn not_captured(error: supervisor::Error, after: Duration) -> Error {
     let is_late = match &error {
-        supervisor::Error::Unresponsive { .. } | supervisor::Error::Timeout { .. } => true,
+        supervisor::Error::Timeout { .. } => true,
+        error if error.is_unresponsive() => true,
         supervisor::Error::Cdp(inner) => inner.is_timeout(),
         _ => false,
     };
@@ -362,7 +363,9 @@ fn is_late(error: &supervisor::Error, is_first: bool) -> bool {
         supervisor::Error::Cdp(error) => error.is_timeout(),
         supervisor::Error::Timeout { .. } => true,
         // On an overloaded machine a healthy page may take seconds to respond.
-        supervisor::Error::Unresponsive { after, .. } => is_first || *after < STUCK,
+        supervisor::Error::Unresponsive { after: silent, .. } | supervisor::Error::PageBusy { busy: silent, .. } => {
+            is_first || *silent < STUCK
+        }
         _ => false,
     }
 }

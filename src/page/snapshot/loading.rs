@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use super::super::Tab;
 use super::super::error::Error;
-use crate::code::Code;
 use crate::supervisor::{self, View};
 use crate::sync::{Deadline, DelayLimit};
 
@@ -36,7 +35,7 @@ impl Tab {
             return Err(error);
         }
         match read(deadline.delayed_at_most(&DelayLimit::new(LOADING_LIMIT))) {
-            Err(error) if error.kind() == Code::Timeout && self.is_on_its_way() => Ok(None),
+            Err(error) if error.is_late() && self.is_on_its_way() => Ok(None),
             outcome => outcome.map(Some),
         }
     }
@@ -56,8 +55,8 @@ impl Tab {
 /// Whether more time, or the next document, may help.
 fn may_be_early(error: &Error, deadline: Deadline<'_>) -> bool {
     match error {
-        Error::Supervisor(supervisor::Error::PageBusy { left, .. }) => *left <= deadline.left(),
+        Error::Supervisor(supervisor::Error::PageBusy { left: Some(left), .. }) => *left <= deadline.left(),
         Error::Supervisor(supervisor::Error::FrameDetached { .. } | supervisor::Error::NoContext { .. }) => true,
-        error => error.kind() == Code::Timeout,
+        error => error.is_late(),
     }
 }

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::super::log::{FrameChange, LogEvent as Noted};
-use super::super::snapshot::Frame;
+use super::super::snapshot::{Frame, Load};
 use super::sessions::SessionRec;
 use super::{Now, SessionKey, State};
 use crate::cdp::protocol::page::{
@@ -49,6 +49,7 @@ pub(super) struct FrameRec {
     /// Navigating to another document. Chromium 156 delays all commands to its session until the document is committed,
     /// however long the server takes.
     navigating: bool,
+    load: Load,
     /// Known from a lost connection, and not reported since.
     forgotten: bool,
 }
@@ -143,6 +144,7 @@ impl Frames {
             context: f.context,
             loader: Arc::clone(&f.loader),
             navigating: f.navigating,
+            load: f.load,
         };
         all.into_iter().map(view).collect()
     }
@@ -169,6 +171,7 @@ impl Frames {
                 removed: false,
                 forgotten: false,
                 navigating: false,
+                load: Load::default(),
             }
         });
         if parent.is_some() && !in_circle {
@@ -236,6 +239,7 @@ impl State {
         self.take_frame(session, frame, &page);
         if let Some(rec) = self.frames.by_id.get_mut(&frame.id) {
             rec.removed = false;
+            rec.load = if cached { Load::Loaded(now.instant) } else { Load::Loading };
         }
         if frame.parent_id.is_none() {
             self.document_committed(session, &frame.id, &frame.url, now);
@@ -317,6 +321,15 @@ impl State {
             self.pages.iter().find(|page| page.session == *session && page.top.as_ref() == Some(&event.frame_id));
         if let Some(page) = page.map(|page| page.target.clone()) {
             self.locate(&page, &event.url);
+        }
+    }
+
+    /// A frame has loaded its document, or a navigation came to nothing.
+    pub(super) fn stopped_loading(&mut self, session: &SessionKey, frame: &FrameId, now: Now) {
+        self.navigating(session, frame, false);
+        if let Some(rec) = self.frames.by_id.get_mut(frame).filter(|rec| rec.session.as_ref() == Some(session)) {
+            rec.load = Load::Loaded(now.instant);
+            self.dirty.frames = true;
         }
     }
 

@@ -232,7 +232,7 @@ impl State {
             (page::FrameStoppedLoadingEvent::METHOD, Some(session)) => {
                 let event: page::FrameStoppedLoadingEvent = event.decode()?;
                 self.loading_stopped(session, &event.frame_id);
-                self.navigating(session, &event.frame_id, false);
+                self.stopped_loading(session, &event.frame_id, now);
             }
             (page::NavigatedWithinDocumentEvent::METHOD, Some(session)) => {
                 self.moved_within(session, &event.decode()?, now);

@@ -51,6 +51,12 @@ pub(in super::super) struct HistoryArgs {
 }
 
 #[derive(Debug, Args)]
+pub(in super::super) struct Rescue {
+    #[command(flatten)]
+    tab: Tab,
+}
+
+#[derive(Debug, Args)]
 pub(in super::super) struct Close {
     /// Tab: id (t1), label, target id or unique prefix of the target id [default: the current tab]
     #[arg(value_name = "TAB")]
@@ -193,6 +199,12 @@ impl HistoryArgs {
         let (wait_until, dismiss_dialogs) = (self.how.wait_until(), self.how.dismiss_dialogs);
         let body = api::HistoryNavigation { wait_until, dismiss_dialogs };
         Call::new(self.how.tab.of(Request::new(operation, &body)), show::navigated)
+    }
+}
+
+impl Rescue {
+    pub(super) fn call(&self) -> Call {
+        Call::new(self.tab.of(Request::new(op::RESCUE, &api::NoFields {})), show::rescued)
     }
 }
 

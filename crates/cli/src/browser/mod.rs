@@ -79,6 +79,8 @@ pub(super) enum Command {
     Forward(basics::HistoryArgs),
     /// Reload the page
     Reload(basics::HistoryArgs),
+    /// End the script that keeps a page busy, at once; the document is kept
+    Rescue(basics::Rescue),
     /// Print the page as an accessibility tree with refs
     Snapshot(read::Snapshot),
     /// Take a screenshot
@@ -138,7 +140,7 @@ pub(super) enum Command {
 
 /// Warning for answers with `rescued: true`.
 const RESCUED: &str = "the page did not respond, so its running script was terminated before it finished; \
-                       browser.rescue_after_ms in config.yaml sets how long a script may block the page";
+                       browser.rescue_after_ms in config.yaml sets how long a script may block a page that calls wait for";
 
 pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     let connector = Connector::new(global)?;
@@ -202,7 +204,7 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
         keep.write(&mut value)?;
         text = value.to_string();
     }
-    if value["rescued"] == true && !out.json {
+    if value["rescued"] == true && !out.json && !matches!(command, Command::Rescue(_)) {
         out.warning(RESCUED);
     }
     match command {
@@ -247,6 +249,7 @@ fn call(command: &Command, found: &ServerAddress, home: Option<&Home>) -> Result
         Command::Back(travel) => travel.call(op::BACK),
         Command::Forward(travel) => travel.call(op::FORWARD),
         Command::Reload(travel) => travel.call(op::RELOAD),
+        Command::Rescue(rescue) => rescue.call(),
         Command::Find(find) => find.call()?,
         Command::Get(get) => get.call()?,
         Command::Is(is) => is.call(),

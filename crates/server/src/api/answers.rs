@@ -52,6 +52,18 @@ pub struct OneSession {
     pub session: SessionInfo,
 }
 
+/// `POST /rescue`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RescueAnswer {
+    /// Whether a script was ended.
+    pub rescued: bool,
+    /// How long the page had not paused, in milliseconds, as far as calls have seen; missing if it was not busy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy_ms: Option<u64>,
+    pub target_id: String,
+}
+
 /// `GET /tabs`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Tabs {

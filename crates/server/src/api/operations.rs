@@ -9,10 +9,10 @@ use super::{
     EventsQuery, FindQuery, FocusTab, FrameAnswer, FrameQuery, Frames, FramesQuery, GetQuery, HarAnswer, HarQuery,
     Health, Highlight, HistoryNavigation, ImportCookies, Items, KnownRefs, LabelTab, LoadStateBody, McpQuery,
     ModelSettings, NavigateTo, NewSecret, NewSession, NoFields, OneProfile, OneRequest, OneSession, OpenTab, PdfAnswer,
-    Profiles, RawCommand, RawResult, RegisterBrowser, Removed, RequestQuery, Requests, RequestsQuery, RootQuery,
-    RouteAdded, Routes, RunChanged, SaveStateBody, ScreenshotAnswer, SecretList, SecretStored, SendMessage, Sessions,
-    SetStorage, SettingsShown, SnapshotAnswer, SnapshotQuery, Start, StorageQuery, TabAnswer, TabOpened, Tabs,
-    TakeScreenshot, TextQuery, Ticket, UiSecret, WaitDownload,
+    Profiles, RawCommand, RawResult, RegisterBrowser, Removed, RequestQuery, Requests, RequestsQuery, RescueAnswer,
+    RootQuery, RouteAdded, Routes, RunChanged, SaveStateBody, ScreenshotAnswer, SecretList, SecretStored, SendMessage,
+    Sessions, SetStorage, SettingsShown, SnapshotAnswer, SnapshotQuery, Start, StorageQuery, TabAnswer, TabOpened,
+    Tabs, TakeScreenshot, TextQuery, Ticket, UiSecret, WaitDownload,
 };
 use crate::control::{ClosedTab, LabelledTab, Navigated, NewProfile, Status, TabInfo};
 use crate::llm::Models;
@@ -138,6 +138,8 @@ pub const BACK: Operation<HistoryNavigation, Navigated> = post("/back", "Go back
 pub const FORWARD: Operation<HistoryNavigation, Navigated> =
     post("/forward", "Go forward in the history").tab().secs(30);
 pub const RELOAD: Operation<HistoryNavigation, Navigated> = post("/reload", "Reload the page").tab().secs(30);
+pub const RESCUE: Operation<NoFields, RescueAnswer> =
+    post("/rescue", "End the script that keeps a page busy, at once; the document is kept").tab();
 
 // Reading pages.
 

@@ -109,8 +109,11 @@ pub struct Browser {
     pub navigation: Navigation,
     /// Folders, besides `uploads/`, from which files may be uploaded.
     pub upload_roots: Vec<PathBuf>,
-    /// How long a page may fail to respond to a probe before its script is terminated, in milliseconds; 0: never.
+    /// How long a script may run without a pause while calls wait for its page, in milliseconds, before it is terminated;
+    /// 0: never.
     pub rescue_after_ms: u64,
+    /// How long after a document has loaded its scripts are not terminated, in milliseconds. While it loads they never are.
+    pub rescue_after_load_ms: u64,
     /// How many tabs may be open, and when unused ones are closed.
     pub tabs: TabLimits,
 }
@@ -140,7 +143,8 @@ impl Default for Browser {
             raw_cdp_enabled: RawCdp::All,
             navigation: Navigation::default(),
             upload_roots: Vec::new(),
-            rescue_after_ms: 1000,
+            rescue_after_ms: 10_000,
+            rescue_after_load_ms: 10_000,
             tabs: TabLimits::default(),
         }
     }

@@ -395,6 +395,7 @@ fn options(shared: &Shared, settings: &Settings, deadline: Deadline<'_>) -> Supe
     options.dialog_timeout = std::time::Duration::from_secs(browser.dialog_timeout_s);
     options.start_timeout = deadline.left();
     options.rescue_after = std::time::Duration::from_millis(browser.rescue_after_ms);
+    options.rescue_after_load = std::time::Duration::from_millis(browser.rescue_after_load_ms);
     options.network = true;
     options.navigation = Some(shared.navigation.clone());
     options.max_pages = Some(browser.tabs.max);

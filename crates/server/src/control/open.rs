@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::{Error, NewTab, Profile, Running, TabInfo, WaitUntil, names};
-use cdpilot::code::Code;
 use cdpilot::page::{Download, Late};
 use cdpilot::supervisor::TargetId;
 use cdpilot::sync::Deadline;
@@ -82,9 +81,9 @@ impl Profile {
                         downloads = tab.downloads_of(&before, deadline);
                     }
                 }
-                Err(error) if error.kind() == Code::Timeout && (may_be_late || !deadline.passed()) => is_loading = true,
+                Err(Error::Page(error)) if error.is_late() && (may_be_late || !deadline.passed()) => is_loading = true,
                 // The tab stays, and goes on loading.
-                Err(error) if error.kind() == Code::Timeout => return Err(error),
+                Err(Error::Page(error)) if error.is_late() => return Err(error.into()),
                 Err(error) => {
                     if is_new {
                         // Also if the request was cancelled.

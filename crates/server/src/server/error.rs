@@ -33,6 +33,7 @@ pub(super) enum Advice {
     AnswerOrDismissDialog,
     ReloadPage,
     AllowMoreTime,
+    Rescue,
     SetTimeout,
     StopBrowser,
     WaitForDownload,
@@ -68,6 +69,10 @@ impl Advice {
             Self::AllowMoreTime => {
                 (", or give this action more time (timeoutMs)", ", or give this action more time (--timeout)")
             }
+            Self::Rescue => (
+                "; end it with POST /rescue, or send rescue: true; the document is kept",
+                "; end it with `cdpilot rescue`; the document is kept",
+            ),
             Self::SetTimeout => (" (timeoutMs)", " (--timeout)"),
             Self::StopBrowser => ("stop the browser with POST /stop", "stop the browser with `cdpilot stop`"),
             Self::WaitForDownload => (", see POST /wait/download", ", see `cdpilot download`"),
@@ -189,6 +194,7 @@ fn advice(error: &control::Error) -> Option<Advice> {
         Error::NoCurrentTab => Advice::ChooseOrOpenTab,
         Error::TabGone { .. } => Advice::ChooseTab,
         Error::DialogOpen { .. } => Advice::AnswerOrDismissDialog,
+        Error::Page(error) if error.advises_rescue() => Advice::Rescue,
         Error::Page(error) if error.advises_more_time() => Advice::SetTimeout,
         _ => return None,
     })
@@ -219,6 +225,7 @@ impl From<page::Error> for ApiError {
         }
         let advice = match &error {
             page::Error::Busy { .. } => Some(Advice::AllowMoreTime),
+            error if error.advises_rescue() => Some(Advice::Rescue),
             error => error.advises_more_time().then_some(Advice::SetTimeout),
         };
         Self::of(error.kind(), &error, error.details()).advising(advice)
@@ -227,11 +234,7 @@ impl From<page::Error> for ApiError {
 
 impl From<supervisor::Error> for ApiError {
     fn from(error: supervisor::Error) -> Self {
-        if error.is_blocked_by_dialog() {
-            return Self::blocked();
-        }
-        let advice = error.advises_more_time().then_some(Advice::SetTimeout);
-        Self::of(error.kind(), &error, None).advising(advice)
+        page::Error::Supervisor(error).into()
     }
 }
 
@@ -295,7 +298,7 @@ mod tests {
         let errors: Vec<ApiError> = vec![
             late().into(),
             supervisor::Error::StartTimeout { after: second }.into(),
-            supervisor::Error::PageBusy { page: "P".to_owned(), left: second }.into(),
+            supervisor::Error::PageBusy { page: "P".to_owned(), busy: second, left: Some(second) }.into(),
             supervisor::Error::Timeout { what: "the call", after: second }.into(),
             page::Error::from(late()).into(),
             page::Error::Timeout { what: "the text".to_owned(), after_ms: 900 }.into(),
@@ -311,6 +314,11 @@ mod tests {
                 let text = error.body(vocabulary)["error"].to_string();
                 assert!(text.trim_end_matches('"').ends_with(end), "{text}");
             }
+        }
+        let busy: ApiError = supervisor::Error::PageBusy { page: "P".to_owned(), busy: second, left: None }.into();
+        assert_eq!(busy.details["busyMs"], 1000);
+        for (vocabulary, way) in [(Vocabulary::Http, "POST /rescue"), (Vocabulary::Cli, "`cdpilot rescue`")] {
+            assert!(busy.body(vocabulary)["error"].to_string().contains(way), "{busy:?}");
         }
         let others: Vec<ApiError> = vec![
             in_field("; field 1 is filled").into(),

@@ -92,7 +92,7 @@ impl BackgroundTab {
 /// Treats a timeout as success: the page is read in its current state.
 fn in_time(outcome: Result<(), ToolError>, deadline: Deadline<'_>) -> Result<(), ToolError> {
     match outcome {
-        Err(error) if error.code == Code::Timeout && !deadline.is_cancelled() => Ok(()),
+        Err(error) if matches!(error.code, Code::Timeout | Code::PageBusy) && !deadline.is_cancelled() => Ok(()),
         outcome => outcome,
     }
 }

@@ -75,6 +75,36 @@ fn one_line(text: &Value) -> String {
     text.as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }
 
+/// Fields that many operations have: described once.
+const COMMON: [&str; 6] = ["profile", "targetId", "X-Cdpilot-Session", "rescue", "timeoutMs", "rescued"];
+
+/// The rows of the common fields, as one operation that has all of them describes them.
+fn common_rows(described: &Value) -> Vec<(&'static str, String)> {
+    let operation = &described["paths"]["/reload"]["post"];
+    let mut rows = String::new();
+    parameters(described, operation, &mut rows);
+    fields(described, &operation["requestBody"]["content"]["application/json"]["schema"], &mut rows);
+    let answer = &described["paths"]["/"]["get"]["responses"]["200"];
+    fields(described, &answer["content"]["application/json"]["schema"], &mut rows);
+    let row = |name: &&'static str| {
+        let row = rows.lines().find(|row| row.starts_with(&format!("| `{name}`?"))).unwrap_or_else(|| panic!("{name}"));
+        (*name, format!("{row}\n"))
+    };
+    COMMON.iter().map(row).collect()
+}
+
+/// Rows without those of common fields, which are only named.
+fn without_common(rows: &str, common: &[(&'static str, String)]) -> (String, String) {
+    let (mut own, mut named) = (String::new(), Vec::new());
+    for row in rows.split_inclusive('\n') {
+        match common.iter().find(|(_, common)| common == row) {
+            Some((name, _)) => named.push(format!("`{name}`")),
+            None => own += row,
+        }
+    }
+    (own, named.join(", "))
+}
+
 /// The fields of an object, those of its parts included, as rows of a table.
 fn fields(described: &Value, schema: &Value, out: &mut String) {
     let schema = resolved(described, schema);
@@ -96,13 +126,32 @@ fn fields(described: &Value, schema: &Value, out: &mut String) {
     }
 }
 
-fn table(what: &str, rows: &str, out: &mut String) {
-    if !rows.is_empty() {
-        let _ = writeln!(out, "\n| {what} | | |\n|---|---|---|\n{}", rows.trim_end());
+fn table(what: &str, rows: &str, common: &[(&'static str, String)], out: &mut String) {
+    let (own, named) = without_common(rows, common);
+    if !own.is_empty() {
+        let _ = writeln!(out, "\n| {what} | | |\n|---|---|---|\n{}", own.trim_end());
+    }
+    if !named.is_empty() {
+        let _ = writeln!(out, "\n[Common](#common-fields) {what}: {named}.");
     }
 }
 
-fn operation(described: &Value, method: &str, path: &str, operation: &Value, out: &mut String) {
+fn parameters(described: &Value, operation: &Value, rows: &mut String) {
+    for parameter in operation["parameters"].as_array().into_iter().flatten() {
+        let mark = if parameter["required"] == true { "" } else { "?" };
+        let name = parameter["name"].as_str().unwrap_or_default();
+        let response = one_line(&parameter["description"]);
+        let _ = writeln!(rows, "| `{name}`{mark} | {} | {response} |", kind(described, &parameter["schema"]));
+    }
+}
+
+fn operation(
+    described: &Value,
+    common: &[(&'static str, String)],
+    (method, path): (&str, &str),
+    operation: &Value,
+    out: &mut String,
+) {
     let _ = writeln!(
         out,
         "\n### {} {path}\n\n{}.",
@@ -110,13 +159,8 @@ fn operation(described: &Value, method: &str, path: &str, operation: &Value, out
         one_line(&operation["summary"]).trim_end_matches('.')
     );
     let mut rows = String::new();
-    for parameter in operation["parameters"].as_array().into_iter().flatten() {
-        let mark = if parameter["required"] == true { "" } else { "?" };
-        let name = parameter["name"].as_str().unwrap_or_default();
-        let response = one_line(&parameter["description"]);
-        let _ = writeln!(rows, "| `{name}`{mark} | {} | {response} |", kind(described, &parameter["schema"]));
-    }
-    table("parameter", &rows, out);
+    parameters(described, operation, &mut rows);
+    table("parameter", &rows, common, out);
     let limit = one_line(&operation["requestBody"]["description"]);
     if !limit.is_empty() {
         let _ = writeln!(out, "\nBody: {}", limit.replacen("At most", "at most", 1));
@@ -131,27 +175,31 @@ fn operation(described: &Value, method: &str, path: &str, operation: &Value, out
                 let _ = writeln!(out, "\n#### `{name}`\n\n{}", one_line(&choice["description"]));
                 let mut rows = String::new();
                 fields(described, choice, &mut rows);
-                table("field", &rows, out);
+                table("field", &rows, common, out);
             }
         }
         None => {
             let mut rows = String::new();
             fields(described, body, &mut rows);
-            table("field of the body", &rows, out);
+            table("field of the body", &rows, common, out);
         }
     }
     let content = &operation["responses"]["200"]["content"];
     let mut rows = String::new();
     fields(described, &content["application/json"]["schema"], &mut rows);
-    table("field of the answer", &rows, out);
+    table("field of the answer", &rows, common, out);
 }
 
 fn written(described: &Value) -> String {
     let mut out = HEAD.to_owned();
+    let common = common_rows(described);
+    out += "\n## Common fields\n\nOf many requests and answers; each route names those that it has.\n";
+    let rows: String = common.iter().map(|(_, row)| row.as_str()).collect();
+    table("field", &rows, &[], &mut out);
     out += "\n## Routes\n";
     for (path, methods) in described["paths"].as_object().unwrap() {
         for (method, response) in methods.as_object().unwrap() {
-            operation(described, method, path, response, &mut out);
+            operation(described, &common, (method, path), response, &mut out);
         }
     }
     out += EVENTS;
@@ -159,7 +207,7 @@ fn written(described: &Value) -> String {
         let (name, mut rows) = (one_line(&kind["title"]), String::new());
         fields(described, kind, &mut rows);
         let _ = writeln!(out, "\n### {name}\n\n{}", one_line(&kind["description"]));
-        table("field", &rows, &mut out);
+        table("field", &rows, &[], &mut out);
     }
     out += "\n## Shapes\n";
     for (name, schema) in described["components"]["schemas"].as_object().unwrap() {
@@ -167,7 +215,7 @@ fn written(described: &Value) -> String {
         fields(described, schema, &mut rows);
         if !rows.is_empty() {
             let _ = writeln!(out, "\n### {name}\n\n{}", one_line(&schema["description"]));
-            table("field", &rows, &mut out);
+            table("field", &rows, &[], &mut out);
         }
     }
     out

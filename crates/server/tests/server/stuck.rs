@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use cdpilot_server::config::Config;
+
 use crate::support::api::{ApiResponse, TestServer};
 use crate::support::busy_machine;
 use crate::support::share::share;
@@ -71,6 +73,11 @@ fn ask(served: &TestServer, method: &str, path: &str, body: Option<&Value>) -> A
     served.api.call(method, path, body.map(ToString::to_string).as_deref())
 }
 
+/// Ends stuck scripts after this time, also of a page that has just loaded.
+fn soon_rescued(config: &mut Config, ms: u64) {
+    (config.browser.rescue_after_ms, config.browser.rescue_after_load_ms) = (ms, 0);
+}
+
 #[test]
 fn every_route_responds_under_a_dialog() {
     let Some(served) = TestServer::browsing() else { return };
@@ -96,7 +103,7 @@ fn every_route_responds_under_a_dialog() {
 
 #[test]
 fn every_route_responds_with_a_page_in_an_endless_script() {
-    let Some(served) = TestServer::browsing_with(|config, _| config.browser.rescue_after_ms = 200) else { return };
+    let Some(served) = TestServer::browsing_with(|config, _| soon_rescued(config, 200)) else { return };
     let _alone = busy_machine();
     let target = served.show("<button>x</button>");
     served.hang();
@@ -116,7 +123,7 @@ fn every_route_responds_with_a_page_in_an_endless_script() {
 
 #[test]
 fn a_rescued_page_is_reported() {
-    let Some(served) = TestServer::browsing() else { return };
+    let Some(served) = TestServer::browsing_with(|config, _| soon_rescued(config, 1000)) else { return };
     served.show("<p>still here</p>");
     served.hang();
     let response = served.api.get("/text").ok();
@@ -125,8 +132,34 @@ fn a_rescued_page_is_reported() {
 }
 
 #[test]
-fn a_loop_that_starts_after_an_answer_is_terminated() {
+fn a_busy_page_is_named_and_freed_on_request() {
     let Some(served) = TestServer::browsing() else { return };
+    let target = served.show("<p>still here</p>");
+    served.hang();
+    let api = &served.api;
+    for request in [json!({ "kind": "click", "selector": "p" }), json!({ "kind": "evaluate", "fn": "1" })] {
+        let mut request = request;
+        request["timeoutMs"] = json!(600);
+        let refused = api.post("/act", &request).fails(409, "PAGE_BUSY");
+        assert!(refused["details"]["busyMs"].as_u64().is_some_and(|ms| ms >= 300), "{refused}");
+        let error = refused["error"].as_str().unwrap();
+        assert!(error.contains("POST /rescue") && error.contains("rescue: true"), "{error}");
+    }
+    let freed = api.post("/rescue", &json!({ "targetId": target })).ok();
+    assert!(freed["rescued"] == true && freed["busyMs"].as_u64() >= Some(600), "{freed}");
+    let again = api.post("/rescue", &json!({})).ok();
+    assert_eq!((&again["rescued"], &again["busyMs"]), (&json!(false), &Value::Null));
+    served.hang();
+    let text = api.get("/text?rescue=true&timeoutMs=20000").ok();
+    assert_eq!((text["text"].as_str().map(str::trim), &text["rescued"]), (Some("still here"), &json!(true)));
+    served.hang();
+    let done = api.act(&json!({ "kind": "evaluate", "fn": "1 + 1", "rescue": true })).ok();
+    assert_eq!((&done["result"], &done["rescued"]), (&json!(2), &json!(true)));
+}
+
+#[test]
+fn a_loop_that_starts_after_an_answer_is_terminated() {
+    let Some(served) = TestServer::browsing_with(|config, _| soon_rescued(config, 1000)) else { return };
     let api = &served.api;
     served.show("<p>still here</p><button onclick='setTimeout(() => { for (;;); })'>loop</button>");
     for delay in share([0, 1, 5, 15, 40], 2) {

@@ -135,7 +135,7 @@ impl TestServer {
     /// Lets the page of the last used tab fall into an endless loop, and returns when it is about to.
     pub(crate) fn hang(&self) {
         // Ends the loop before it, if there is one.
-        self.api.get("/text").ok();
+        self.api.post("/rescue", &json!({})).ok();
         self.site.page("/hangs", "x");
         let times = self.hangs.fetch_add(1, Ordering::Relaxed) + 1;
         self.run("setTimeout(() => { const ask = new XMLHttpRequest(); ask.open('GET', '/hangs', false); ask.send(); for (;;); }, 50)");

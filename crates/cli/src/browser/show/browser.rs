@@ -97,6 +97,13 @@ pub(in super::super) fn focused(value: &Value, out: &Out) {
     note(&format!("current tab: {}", tab(value)), out);
 }
 
+pub(in super::super) fn rescued(value: &Value, out: &Out) {
+    match value["busyMs"].as_u64() {
+        Some(ms) => note(&format!("ended a script that had kept the page busy for {ms} ms; the document is kept"), out),
+        None => note("the page responds; nothing was ended", out),
+    }
+}
+
 pub(in super::super) fn closed(value: &Value, out: &Out) {
     // The answer of an action has no tab id: it was the current tab.
     let name = match word(value, "tabId").is_empty() {

@@ -14,7 +14,7 @@ use super::super::output::{Out, clean, one_line};
 
 pub(super) use acts::{acted, batch, download, entered, evaluated, highlighted, navigated, result};
 pub(super) use browser::{
-    closed, deleted_profile, focused, labelled, made, opened, profiles, reset, status, stopped, tabs,
+    closed, deleted_profile, focused, labelled, made, opened, profiles, rescued, reset, status, stopped, tabs,
 };
 pub(super) use dialogs::{answer_with, answered, answered_with_text, dialogs, disarmed, line as dialog, pending};
 pub(super) use pages::{

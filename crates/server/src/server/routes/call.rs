@@ -9,7 +9,7 @@ use super::super::error::ApiError;
 use crate::control::{Profile, Session, TabHandle};
 use crate::http::Request;
 use cdpilot::page::{Tab, Tabs};
-use cdpilot::supervisor::{Dialog, EventKind, TargetId};
+use cdpilot::supervisor::{self, Dialog, EventKind, FrameRef, Rescue, TargetId};
 use cdpilot::sync::Deadline;
 
 /// A request whose common fields have been parsed.
@@ -84,9 +84,32 @@ impl<'a> Call<'a> {
         Ok((self.profile()?.running()?.tabs.clone(), tab.target().clone()))
     }
 
+    /// Ends a script that keeps the tab of the request busy. A tab that is not there, or is kept by a dialog, is left to the
+    /// operation itself.
+    ///
+    /// # Errors
+    /// For a page that does not respond afterwards either.
+    pub(super) fn rescue_first(&self) -> Result<(), ApiError> {
+        let Ok(handle) = self.tab_to_read() else { return Ok(()) };
+        match self.rescue(&handle) {
+            Err(error @ supervisor::Error::Unresponsive { .. }) => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends a script that keeps a tab busy.
+    pub(super) fn rescue(&self, handle: &TabHandle) -> Result<Rescue, supervisor::Error> {
+        let page = FrameRef::TopOf(handle.tab.target().clone());
+        handle.tab.supervisor().rescue(&page, self.deadline)
+    }
+
     fn resolved_tab(&self, handle: TabHandle) -> TabHandle {
-        let log = handle.tab.supervisor().log().last();
-        *self.resolved.borrow_mut() = Some(ResolvedTab { tab: Arc::clone(&handle.tab), log });
+        let mut resolved = self.resolved.borrow_mut();
+        if !resolved.as_ref().is_some_and(|known| known.tab.target() == handle.tab.target()) {
+            let log = handle.tab.supervisor().log().last();
+            *resolved = Some(ResolvedTab { tab: Arc::clone(&handle.tab), log });
+        }
+        drop(resolved);
         handle
     }
 

@@ -1,4 +1,4 @@
-//! The fields that many operations have: `profile`, `targetId`, `timeoutMs`.
+//! The fields that many operations have: `profile`, `targetId`, `rescue`, `timeoutMs`.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,12 @@ use crate::api::{Spec, TimeLimit};
 
 /// The common fields of an operation.
 pub(in crate::server) fn of_spec(spec: &Spec) -> impl Iterator<Item = &'static str> {
-    let all = [("profile", spec.of_profile), ("targetId", spec.of_tab), ("timeoutMs", spec.time == TimeLimit::Common)];
+    let all = [
+        ("profile", spec.of_profile),
+        ("targetId", spec.of_tab),
+        ("rescue", spec.of_tab),
+        ("timeoutMs", spec.time == TimeLimit::Common),
+    ];
     all.into_iter().filter(|(_, takes)| *takes).map(|(name, _)| name)
 }
 
@@ -17,6 +22,10 @@ pub(in crate::server) fn common_schema(name: &str) -> Value {
         "targetId" => json!({
             "type": "string",
             "description": "Tab: target id, tab id (`t1`), label, or a unique prefix of the target id. Default: the current tab.",
+        }),
+        "rescue" => json!({
+            "type": "boolean",
+            "description": "End a script that keeps the page busy first, at once; the document is kept. Default false: wait for it.",
         }),
         _ => json!({
             "type": "integer",

@@ -227,6 +227,9 @@ fn read_and_run(route: &Route, call: &mut Call<'_>) -> Result<Reply, ApiError> {
         call.requested_timeout = Some(requested_timeout);
         call.deadline = request.deadline(requested_timeout);
     }
+    if route.spec.of_tab && fields.remove("rescue").is_some_and(|rescue| rescue == true) {
+        call.rescue_first()?;
+    }
     (route.run)(call, fields, &route.schema)
 }
 

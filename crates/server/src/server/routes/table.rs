@@ -61,6 +61,7 @@ pub(in crate::server) static TABLE: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::of(op::BACK, tabs::back),
         Route::of(op::FORWARD, tabs::forward),
         Route::of(op::RELOAD, tabs::reload),
+        Route::of(op::RESCUE, tabs::rescue),
         Route::of(op::SNAPSHOT, pages::snapshot),
         Route::of(op::REFS, pages::refs),
         Route::of(op::SCREENSHOT, pages::screenshot),

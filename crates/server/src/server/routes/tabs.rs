@@ -2,7 +2,7 @@
 
 use super::super::error::ApiError;
 use super::Call;
-use crate::api::{FocusTab, HistoryNavigation, LabelTab, NavigateTo, NoFields, OpenTab, TabOpened, Tabs};
+use crate::api::{FocusTab, HistoryNavigation, LabelTab, NavigateTo, NoFields, OpenTab, RescueAnswer, TabOpened, Tabs};
 use crate::control::{ClosedTab, LabelledTab, Navigate, Navigated, NewTab, TabInfo, Travel};
 
 pub(super) fn list(call: &Call<'_>, _: NoFields) -> Result<Tabs, ApiError> {
@@ -48,6 +48,16 @@ pub(super) fn forward(call: &Call<'_>, to: HistoryNavigation) -> Result<Navigate
 
 pub(super) fn reload(call: &Call<'_>, to: HistoryNavigation) -> Result<Navigated, ApiError> {
     travel(call, to, Travel::Reload)
+}
+
+pub(super) fn rescue(call: &Call<'_>, _: NoFields) -> Result<RescueAnswer, ApiError> {
+    let handle = call.tab_to_read()?;
+    let busy = call.rescue(&handle)?.busy;
+    Ok(RescueAnswer {
+        rescued: busy.is_some(),
+        busy_ms: busy.map(|busy| u64::try_from(busy.as_millis()).unwrap_or(u64::MAX)),
+        target_id: handle.tab.target().to_string(),
+    })
 }
 
 fn travel(call: &Call<'_>, to: HistoryNavigation, way: Travel) -> Result<Navigated, ApiError> {

@@ -38,7 +38,8 @@ impl PageState {
             control::Error::NotRunning { .. } => Some(Self::NotRunning),
             control::Error::Page(page::Error::Busy { .. }) => Some(Self::InUse(None)),
             control::Error::Page(page::Error::Supervisor(inner)) => match inner {
-                Inner::PageBusy { left, .. } => Some(Self::InUse(Some(left.as_secs() + 1))),
+                Inner::PageBusy { left: Some(left), .. } => Some(Self::InUse(Some(left.as_secs() + 1))),
+                Inner::PageBusy { left: None, .. } => Some(Self::Busy),
                 Inner::Unresponsive { .. } | Inner::Timeout { .. } => Some(Self::Busy),
                 Inner::Navigating { .. } => Some(Self::Loading),
                 Inner::Reconnecting { .. } => Some(Self::Disconnected),
