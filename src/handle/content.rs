@@ -30,7 +30,7 @@ impl Page {
         self.within(|tab, deadline| tab.snapshot(options, deadline))
     }
 
-    /// The text of the page's article or main part as a person reads it, at most 40,000 characters.
+    /// The visible text of the page as a person reads it, at most 40,000 characters.
     ///
     /// # Errors
     /// [`Error::Supervisor`].

@@ -64,7 +64,7 @@ pub use data::clear_incoming;
 use data::{ClearMarks, Downloads};
 pub use data::{
     ConsoleMessage, Cookie, Download, DownloadState, FrameText, NewCookie, PageError, PageText, SameSite, Storage,
-    Upload, UploadedFiles,
+    Upload, UploadedFiles, upload_folder_files,
 };
 pub use effect::{Effect, FieldStates, SentField, SetOff, Using};
 use emulation::Overrides;

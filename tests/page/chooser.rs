@@ -42,6 +42,58 @@ fn seen(at: &dyn Fn(&str) -> Value, many: usize) -> Value {
     ))
 }
 
+/// What the page keeps is compared with what was given; folders and drop zones.
+#[test]
+fn files_reach_the_page_as_a_whole_or_it_is_said() {
+    let Some(tab) = SettleTab::new("files-whole") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let files = files(folder.path());
+    std::fs::create_dir(folder.path().join("sub")).unwrap();
+    std::fs::write(folder.path().join("sub/c.txt"), "C").unwrap();
+    tab.site.page(
+        "/",
+        "<input type=file multiple aria-label=plain id=plain><input type=file multiple aria-label=half id=half>\
+         <input type=file multiple aria-label=cleared id=cleared><input type=file webkitdirectory multiple aria-label=folder id=folder>\
+         <div role=button aria-label=zone id=zone style='height:80px'>Drop</div><button aria-label=dead>Dead</button><script>\
+         dropped = []; zone.ondragover = e => e.preventDefault();\
+         zone.ondrop = e => { e.preventDefault(); for (const f of e.dataTransfer.files) f.text().then(t => dropped.push(f.name + ':' + t)) };\
+         half.onchange = () => { const d = new DataTransfer(); d.items.add(half.files[0]); half.files = d.files };\
+         cleared.onchange = () => { got = cleared.files.length; cleared.value = '' };</script>",
+    );
+    tab.go("/");
+    let seen = tab.snapshot(&SnapshotOptions::default(), soon()).unwrap();
+    let at = |name: &str| seen.refs.iter().find(|(_, shown)| shown.name == name).unwrap().0.clone();
+    let give = |name: &str, paths: &[PathBuf]| tab.arm_chooser(paths, Some(&at(name)), soon());
+    let done = |name: &str, paths: &[PathBuf]| match give(name, paths).unwrap() {
+        Upload::Done(given) => (given.count, given.cleared),
+        Upload::Armed(_) => panic!("armed"),
+    };
+    assert_eq!(done("plain", &files), (2, false));
+    let error = give("half", &files).unwrap_err().to_string();
+    assert!(error.contains("it holds 1 of 2 files"), "{error}");
+    assert_eq!((done("cleared", &files), tab.eval("got")), ((2, true), json!(2)));
+    assert_eq!(done("folder", &[folder.path().to_owned()]), (3, false));
+    let names = "[...folder.files].map(f => f.webkitRelativePath.split('/').slice(1).join('/')).sort()";
+    assert_eq!(tab.eval(names), json!(["a.txt", "b.txt", "sub/c.txt"]));
+    assert_eq!(done("zone", &files), (2, false));
+    assert_eq!(
+        tab.eval("new Promise(done => { const look = () => dropped.length === 2 ? done(dropped.sort()) : setTimeout(look, 10); look() })"),
+        json!(["a.txt:A.TXT", "b.txt:B.TXT"])
+    );
+    for (name, paths, why) in [
+        ("dead", &files[..1], "takes no dropped files"),
+        ("plain", &[folder.path().to_owned()][..], "it takes files, not a folder"),
+        ("folder", &files[..1], "it takes one folder, not files"),
+        ("zone", &[folder.path().to_owned()][..], "a folder is given to one that takes folders"),
+    ] {
+        let error = give(name, paths).unwrap_err().to_string();
+        assert!(error.contains(why), "{name}: {error}");
+    }
+    assert_eq!(tab.eval("location.pathname"), "/", "a dropped file is not opened in place of the page");
+    std::os::unix::fs::symlink("/etc/hostname", folder.path().join("sub/link")).unwrap();
+    assert!(give("folder", &[folder.path().to_owned()]).unwrap_err().to_string().contains("is a link"));
+}
+
 #[test]
 fn the_next_file_chooser_of_any_frame_gets_the_files() {
     let Some(tab) = SettleTab::new("choosers") else { return };

@@ -16,6 +16,10 @@ fn text(tab: &SettleTab, selector: Option<&str>) -> String {
     tab.text(selector, None, soon()).unwrap().text
 }
 
+fn main_text(tab: &SettleTab) -> String {
+    tab.main_text(None, None, soon()).unwrap().text
+}
+
 #[test]
 fn text_is_the_visible_text() {
     let Some(tab) = showing(
@@ -34,7 +38,8 @@ fn text_is_the_visible_text() {
     };
     let expected = "The title\n\nFirst bold, a link.\n\nSecond\nline\n\n- one\n- two\n  - inner\n\n3. three\n4. four\n\n\
         Name\tAge\nAnn\t7\n\na\n  b\n\nseen\n\nMore\nBlue Go Stop\n\nshadow light";
-    assert_eq!(text(&tab, None), expected);
+    assert_eq!(text(&tab, Some("main")), expected);
+    assert_eq!(text(&tab, None), format!("Menu\n\n{expected}\n\nFoot"));
     assert_eq!(text(&tab, Some("nav")), "Menu");
     assert_eq!(text(&tab, Some("p")), "First bold, a link.");
     assert_eq!(text(&tab, Some("p[hidden]")), "");
@@ -50,16 +55,17 @@ fn content_is_the_only_article_or_main_or_everything() {
     else {
         return;
     };
-    assert_eq!(text(&tab, None), "the article\n\na comment");
+    assert_eq!(main_text(&tab), "the article\n\na comment");
+    assert_eq!(text(&tab, None), "around\n\nthe article\n\na comment");
     tab.eval("document.body.innerHTML = '<p>around</p><main><article>a</article><article>b</article></main>', 1");
-    assert_eq!(text(&tab, None), "a\n\nb");
+    assert_eq!(main_text(&tab), "a\n\nb");
     tab.eval("document.body.innerHTML = '<p>around</p><article hidden>a</article><main></main>', 1");
-    assert_eq!(text(&tab, None), "around");
+    assert_eq!(main_text(&tab), "around");
     // A form whose fields have the names of properties.
     tab.eval("document.body.innerHTML = '<form><input name=firstChild><input name=childNodes>in a form</form>', 1");
-    assert_eq!(text(&tab, None), "in a form");
+    assert_eq!(main_text(&tab), "in a form");
     tab.go_to("about:blank");
-    assert_eq!(text(&tab, None), "");
+    assert_eq!(main_text(&tab), "");
 }
 
 #[test]

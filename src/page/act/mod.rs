@@ -24,6 +24,7 @@ mod batch;
 mod build;
 mod conditions;
 mod drag;
+mod drop_files;
 mod evaluate;
 mod forms;
 mod input_probe;

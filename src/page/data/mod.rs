@@ -18,6 +18,7 @@ mod file_names;
 mod partial_downloads;
 mod storage;
 mod text;
+mod upload_folder;
 
 pub(super) use console::ClearMarks;
 pub use console::{ConsoleMessage, PageError};
@@ -29,3 +30,4 @@ pub use file_chooser::{Upload, UploadedFiles};
 pub use partial_downloads::clear_incoming;
 pub use storage::Storage;
 pub use text::{FrameText, PageText};
+pub use upload_folder::upload_folder_files;

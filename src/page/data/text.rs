@@ -1,7 +1,7 @@
 //! The readable text of a page.
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::page::{Error, Tab};
 use crate::supervisor::Frame;
@@ -48,9 +48,8 @@ struct TextReply {
 }
 
 impl Tab {
-    /// The text of the tab's top frame as a person would read it: of its article if there is one, else of its main
-    /// part, else of everything; or of the first match of a selector. Leaves out hidden content, fields and frames.
-    /// Reads shadow roots, closed ones as far as a snapshot has found them. Blocks are on lines of their own, list
+    /// The visible text of the tab's top frame as a person would read it, or that of the first match of a selector. Leaves
+    /// out hidden content, fields and frames. Reads shadow roots, closed ones as far as a snapshot has found them. Blocks are on lines of their own, list
     /// items have their marker, table cells are separated by tabs. When the server of the page has not answered,
     /// returns within two seconds without text.
     ///
@@ -67,6 +66,20 @@ impl Tab {
         self.text_in(None, selector, max_chars, deadline)
     }
 
+    /// As [`text_in`](Self::text_in), of the main content alone: the article if there is only one, else the main part, else
+    /// everything.
+    ///
+    /// # Errors
+    /// As [`text_in`](Self::text_in).
+    pub fn main_text(
+        &self,
+        frame: Option<&str>,
+        max_chars: Option<usize>,
+        deadline: Deadline<'_>,
+    ) -> Result<PageText, Error> {
+        self.read_text(frame, &json!({ "main": true, "most": max_chars.unwrap_or(PageText::CHARS) }), deadline)
+    }
+
     /// As [`text`](Self::text), of a frame given by its id or the ref of its `<iframe>`.
     ///
     /// # Errors
@@ -79,19 +92,23 @@ impl Tab {
         deadline: Deadline<'_>,
     ) -> Result<PageText, Error> {
         let args = json!({ "selector": selector, "most": max_chars.unwrap_or(PageText::CHARS) });
+        self.read_text(frame, &args, deadline)
+    }
+
+    fn read_text(&self, frame: Option<&str>, args: &Value, deadline: Deadline<'_>) -> Result<PageText, Error> {
         let read = |deadline: Deadline<'_>| {
             self.arrived(deadline)?;
             let frame = match frame {
                 Some(frame) => self.frame_named(frame, deadline)?,
                 None => self.top()?,
             };
-            self.call::<TextReply>(&frame, "text", &args, deadline)
+            self.call::<TextReply>(&frame, "text", args, deadline)
         };
         let Some((_, reply)) = self.unless_loading(deadline, read)? else {
             return Ok(PageText { text: String::new(), truncated: false, loading: true });
         };
         let reply = reply.result;
-        let shown = || selector.unwrap_or_default().chars().take(200).collect::<String>();
+        let shown = || args["selector"].as_str().unwrap_or_default().chars().take(200).collect::<String>();
         if reply.missing {
             return Err(Error::NoMatch {
                 selector: shown(),

@@ -167,21 +167,22 @@ function readableText(root, most) {
   return { text, deep: reader.deep };
 }
 
-/** The main content: the only article, the main part, or everything. */
-function textRoots() {
+/** What to read: everything, or the main content: the only article, else the main part, else everything. */
+function textRoots(main) {
   const roots = [];
+  // A frameset or XML document has no body.
+  const whole = TEXT_ONE.call(document, "body") || GET_DOCUMENT_ELEMENT.call(document);
+  if (!main) return whole ? [whole] : [];
   const articles = Array.from(TEXT_ALL.call(document, "article")).filter((article) => TEXT_SHOWN.call(article));
   const outer = articles.filter((article) => !articles.some((other) => other !== article && CONTAINS.call(other, article)));
   if (outer.length === 1) roots.push(outer[0]);
-  const main = Array.from(TEXT_ALL.call(document, "main, [role=main]")).find((element) => TEXT_SHOWN.call(element));
-  if (main) roots.push(main);
-  // A frameset or XML document has no body.
-  const whole = TEXT_ONE.call(document, "body") || GET_DOCUMENT_ELEMENT.call(document);
+  const part = Array.from(TEXT_ALL.call(document, "main, [role=main]")).find((element) => TEXT_SHOWN.call(element));
+  if (part) roots.push(part);
   if (whole) roots.push(whole);
   return roots;
 }
 
-calls.text = ({ selector, most }) => {
+calls.text = ({ selector, main, most }) => {
   let roots;
   if (selector) {
     try {
@@ -192,7 +193,7 @@ calls.text = ({ selector, most }) => {
       return { bad: String((error && error.message) || error) };
     }
   } else {
-    roots = textRoots();
+    roots = textRoots(main);
   }
   let text = "";
   let deep = false;

@@ -43,6 +43,7 @@ use super::files;
 use super::output::{Out, WaitReason, one_line};
 use super::settings::Settings;
 use call::Call;
+use cdpilot::code::Code;
 use cdpilot_server::api::{TimeLimit, operations as op};
 use cdpilot_server::config::Home;
 
@@ -207,6 +208,18 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
     if value["rescued"] == true && !out.json && !matches!(command, Command::Rescue(_)) {
         out.warning(RESCUED);
     }
+    if is_kept(&value) {
+        // The operation succeeded in asking; what was wanted has not happened.
+        if out.json {
+            value["ok"] = false.into();
+            value["code"] = Code::BlockedByDialog.as_str().into();
+            value["error"] = KEPT.into();
+            out.object(&value);
+        } else {
+            (call.show)(&value, out);
+        }
+        return Ok(Exit::Dialog);
+    }
     match command {
         _ if out.json => out.raw(&text),
         Command::Is(is) => out.line(if is.holds(&value) { "true" } else { "false" }),
@@ -219,6 +232,17 @@ pub(super) fn run(command: &Command, global: &Global, settings: &Settings, out: 
         return Ok(if is.holds(&value) { Exit::Done } else { Exit::Failed });
     }
     Ok(outcome(&value))
+}
+
+/// The error for a navigation that a `beforeunload` dialog has stopped.
+const KEPT: &str = "a beforeunload dialog keeps the page; `cdpilot dialog --accept` leaves it, `--dismiss` stays";
+
+/// Whether a navigation was asked for, and the page is kept by a `beforeunload` dialog.
+fn is_kept(value: &Value) -> bool {
+    let mut dialogs = value["pending_dialogs"].as_array().into_iter().flatten();
+    value["navigated"] == false
+        && value["blockedByDialog"] == true
+        && dialogs.any(|dialog| dialog["type"] == "beforeunload")
 }
 
 /// Refuses `--frame` beside a ref, which determines the frame. Scripts and waits take both.

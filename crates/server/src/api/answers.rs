@@ -297,7 +297,7 @@ pub struct ChooserArmed {
     pub element: Option<Uploaded>,
 }
 
-/// The file input that received the files.
+/// The file input that received the files, or the element that they were dropped onto.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Uploaded {
     /// Ref of the element.
@@ -307,6 +307,11 @@ pub struct Uploaded {
     pub role: String,
     /// Accessible name of the element; untrusted.
     pub name: String,
+    /// How many files the page received: those of a folder included.
+    pub files: usize,
+    /// The field is empty again: the page has taken the files, or has refused them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cleared: bool,
 }
 
 /// `POST /hooks/dialog`.

@@ -443,6 +443,9 @@ request! {
         /// Frame to read: a frame id, or the ref of its `<iframe>`. Default: the main frame.
         frame: Option<String> = default;
             cli option("Read this frame: frame id, or ref of the iframe [default: the main frame]"),
+        /// Only the main content: the article if there is only one, else the main part. Default: all visible text.
+        main: bool = default;
+            cli option("Print only the article or main part; without --main, all visible text"),
         /// Maximum number of characters; 0: no limit. Default 40,000.
         max_chars as "maxChars": Option<usize> = default;
             cli option("Print at most N characters; 0: no limit [default: 40000]").value("N"),

@@ -302,7 +302,7 @@ fn one(
 }
 
 fn text_of(opened: &mut BackgroundTab, deadline: Deadline<'_>) -> Result<String, ToolError> {
-    let page_text = opened.with_tab(deadline, |tab| tab.text(None, Some(READ), deadline))?;
+    let page_text = opened.with_tab(deadline, |tab| tab.main_text(None, Some(READ), deadline))?;
     let frames = opened.with_tab(deadline, |tab| Ok(tab.frame_texts(FRAMES, READ / FRAMES, deadline)))?;
     let mut text = page_text.text;
     for frame in frames {

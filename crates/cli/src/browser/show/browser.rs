@@ -51,6 +51,8 @@ pub(in super::super) fn stopped(value: &Value, out: &Out) {
     let of = if profile.is_empty() { String::new() } else { format!(" of profile {profile}") };
     let line = if is(value, "running") {
         format!("the browser{of} is still running")
+    } else if is(value, "attachOnly") || word(value, "transport") == "remote" {
+        format!("detached from the browser{of}, which cdpilot has not launched")
     } else {
         format!("the browser{of} is stopped")
     };

@@ -43,11 +43,14 @@ impl Files {
             return Err(refuse(format!("files to upload must be in {}; copy the file there", roots.join(" or "))));
         }
         let facts = std::fs::symlink_metadata(&file).map_err(|error| refuse(error.to_string()))?;
-        if !facts.is_file() {
-            return Err(refuse("it is not a regular file".to_owned()));
+        if !facts.is_file() && !facts.is_dir() {
+            return Err(refuse("it is neither a regular file nor a folder".to_owned()));
+        }
+        if facts.is_dir() {
+            cdpilot::page::upload_folder_files(&file).map_err(refuse)?;
         }
         #[cfg(unix)]
-        if self.of_home && std::os::unix::fs::MetadataExt::nlink(&facts) > 1 {
+        if facts.is_file() && self.of_home && std::os::unix::fs::MetadataExt::nlink(&facts) > 1 {
             return Err(refuse("it has several hard links; upload a copy".to_owned()));
         }
         Ok(file)

@@ -145,6 +145,8 @@ pub(super) fn chooser(call: &Call<'_>, arm: ArmChooser) -> Result<ChooserArmed, 
             reference: given.reference,
             role: given.shown.role,
             name: given.shown.name,
+            files: given.count,
+            cleared: given.cleared,
         }),
     })
 }

@@ -135,7 +135,12 @@ pub(super) fn text(call: &Call<'_>, query: TextQuery) -> Result<PageText, ApiErr
     let (most, offset) = (query.max_chars.unwrap_or(PageText::CHARS), query.offset.unwrap_or(0));
     // 0: no limit, as for snapshots.
     let read = if most == 0 { 0 } else { most.saturating_add(offset).saturating_add(SECRET) };
-    let mut page = tab.text_in(query.frame.as_deref(), query.selector.as_deref(), Some(read), call.deadline)?;
+    let frame = query.frame.as_deref();
+    let mut page = match (query.main, query.selector.as_deref()) {
+        (true, Some(_)) => return Err(ApiError::bad("main and selector were both sent; send one")),
+        (true, None) => tab.main_text(frame, Some(read), call.deadline)?,
+        (false, selector) => tab.text_in(frame, selector, Some(read), call.deadline)?,
+    };
     if !query.raw {
         page.text = call.context.secrets.cover(&page.text).into_owned();
     }

@@ -54,7 +54,10 @@ fn upload(browser: &Browser<'_>, call: &ToolContext<'_>, files: Files) -> Result
         .with("count", paths.len())
         .with("files", json!(names));
     if let Some(given) = given {
-        let element = json!({ "ref": given.reference, "role": given.shown.role, "name": given.shown.name });
+        let mut element = json!({ "ref": given.reference, "role": given.shown.role, "name": given.shown.name });
+        if given.cleared {
+            element["note"] = "the field is empty again: the page has taken the files, or has refused them".into();
+        }
         outcome = outcome.with("element", element);
     }
     Ok(browser.finished(outcome))
