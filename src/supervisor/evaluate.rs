@@ -28,6 +28,9 @@ const VALUE_GROUP: &str = "console";
 /// The latest value of [`VALUE_GROUP`], in a script with the command line API.
 const LATEST_VALUE: &str = "$_";
 
+/// Makes values readable that JSON would hold as empty objects: dates, maps, sets, nodes, errors, …
+const READABLE: &str = include_str!("readable.js");
+
 /// What it may take to find the context of a script that is started.
 const START_LIMIT: Duration = Duration::from_secs(2);
 
@@ -100,8 +103,36 @@ impl Supervisor {
             }
             _ => Done { result: plain(&result), rescued: false },
         };
+        if has_empty_object(&value.result.value) {
+            evaluate.expression = format!("({READABLE})({LATEST_VALUE})").into();
+            evaluate.include_command_line_api = Some(true);
+            evaluate.await_promise = None;
+            if let Some(readable) = self.readable(&route, &evaluate, number, deadline)? {
+                value = readable;
+            }
+        }
         value.rescued |= returned.rescued;
         Ok(value)
+    }
+
+    /// The value of the script with this number, made readable; `None` if another script may have replaced it.
+    fn readable(
+        &self,
+        route: &Route,
+        evaluate: &Evaluate,
+        number: u64,
+        deadline: Deadline<'_>,
+    ) -> Result<Option<Done<Value>>, Error> {
+        if !self.liveness.is_last_by_value(&route.session, number) {
+            return Ok(None);
+        }
+        match self.run(route, evaluate, deadline) {
+            Ok(read) if read.exception_details.is_none() && self.liveness.is_last_by_value(&route.session, number) => {
+                Ok(Some(read.map(|read| plain(&read.result))))
+            }
+            Ok(_) | Err(Error::Cdp(cdp::Error::Protocol { .. })) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Describes the value of the script with this number, which JSON cannot hold. If another script may have
@@ -291,10 +322,20 @@ impl Supervisor {
             self.release(route, id);
             return Ok(done(described(&object)));
         }
-        let mut fetch = CallFunctionOn::new("function() { return this; }");
-        fetch.object_id = Some(id.clone());
-        fetch.return_by_value = Some(true);
-        let fetched = self.run(route, &fetch, deadline);
+        let fetch = |function: &'static str| {
+            let mut fetch = CallFunctionOn::new(function);
+            fetch.object_id = Some(id.clone());
+            fetch.return_by_value = Some(true);
+            self.run(route, &fetch, deadline)
+        };
+        let mut fetched = fetch("function() { return this; }");
+        if let Ok(value) = &fetched
+            && has_empty_object(&plain(&value.result.result).value)
+            && let Ok(readable) = fetch(READABLE)
+            && readable.exception_details.is_none()
+        {
+            fetched = Ok(readable);
+        }
         self.release(route, id);
         match fetched {
             Ok(fetched) if fetched.exception_details.is_none() && fetched.result.result.value.is_some() => {
@@ -308,6 +349,15 @@ impl Supervisor {
     fn release(&self, route: &Route, id: runtime::RemoteObjectId) {
         let session = route.connection.session(Arc::clone(&route.session));
         drop(session.send(&runtime::ReleaseObject::new(id)));
+    }
+}
+
+/// Whether a value has an empty object: most values that JSON cannot hold become one.
+fn has_empty_object(value: &serde_json::Value) -> bool {
+    match value {
+        serde_json::Value::Object(map) => map.is_empty() || map.values().any(has_empty_object),
+        serde_json::Value::Array(all) => all.iter().any(has_empty_object),
+        _ => false,
     }
 }
 

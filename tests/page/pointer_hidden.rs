@@ -3,6 +3,7 @@
 use cdpilot::cdp::protocol::emulation::SetFocusEmulationEnabled;
 use cdpilot::cdp::protocol::page::StopScreencast;
 use cdpilot::page::Input;
+use cdpilot::sync::Deadline;
 use serde_json::json;
 
 use crate::support::chrome::soon;
@@ -77,4 +78,23 @@ fn unanswered_trusted_input_is_replaced_by_script_events_once() {
     let click = page.click("#b");
     assert_eq!(click.input, None);
     assert!(page.log().ends_with("click#b"));
+}
+
+/// Overlays that wait for a person: gone with the first move of the mouse.
+#[test]
+fn what_covers_an_element_until_the_mouse_moves_is_moved_away() {
+    let html =
+        "<button id=b onclick='clicked = 1'>Play</button><div id=shield style='position:fixed;inset:0'></div><script>
+        clicked = 0; let moves = 0;
+        shield.onpointermove = () => { moves++; shield.style.display = 'none' };
+        </script>";
+    let Some(page) = TestTab::showing("shield", html) else { return };
+    for kind in ["click", "hover"] {
+        page.value("shield.style.display = '', clicked = 0, 1");
+        page.act(json!({ "kind": kind, "selector": "#b" })).unwrap();
+        assert_eq!(page.value("clicked"), i32::from(kind == "click"), "{kind}");
+    }
+    page.value("shield.onpointermove = null, shield.style.display = '', 1");
+    let error = page.fails_by(json!({ "kind": "click", "selector": "#b" }), Deadline::after_millis(600));
+    assert!(error.to_string().contains("covered by"), "{error}");
 }

@@ -226,3 +226,32 @@ fn values_that_json_cannot_hold_are_described_as_before_in_any_frame() {
         assert_eq!(task.evaluate(&frame, "typeof $_", soon()).unwrap().value, "undefined", "pages cannot read it");
     }
 }
+
+/// JSON holds these as empty objects.
+#[test]
+fn dates_maps_and_nodes_are_readable() {
+    let Some(task) = Task::leased("readable") else { return };
+    task.site.page("/", "<p id=p class=x>text</p><i></i><i></i>");
+    task.go(&task.site.url("a", "/"));
+    for (script, value) in [
+        ("new Date(0)", json!("1970-01-01T00:00:00.000Z")),
+        ("({ at: new Date(0), n: 1, none: {} })", json!({ "at": "1970-01-01T00:00:00.000Z", "n": 1, "none": {} })),
+        ("new Map([['a', 1], ['b', new Set([2])]])", json!({ "a": 1, "b": [2] })),
+        ("new Map([[1, 'a']])", json!([[1, "a"]])),
+        ("[new Set(['x']), {}]", json!([["x"], {}])),
+        ("p", json!("<p id=\"p\" class=\"x\">text</p>")),
+        ("document.querySelectorAll('i')", json!(["<i></i>", "<i></i>"])),
+        (
+            "({ e: new TypeError('no'), r: /a/g, u: new URL('http://a/b') })",
+            json!({ "e": "TypeError: no", "r": "/a/g", "u": "http://a/b" }),
+        ),
+        ("({})", json!({})),
+        ("({ a: [] })", json!({ "a": [] })),
+        ("Promise.resolve(new Date(0))", json!("1970-01-01T00:00:00.000Z")),
+    ] {
+        assert_eq!(task.eval(script), value, "{script}");
+    }
+    // Nothing runs twice, and getters only for such values.
+    assert_eq!(task.eval("window.runs = 0, (() => { runs++; return new Map() })()"), json!({}));
+    assert_eq!(task.eval("runs"), 1);
+}

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::error::{Shown, ShownNow};
 use super::super::frame_geometry::FramePoints;
+use super::super::input::{Buttons, moved};
 use super::super::world::{Doc, Node};
 use super::super::{Error, Tab};
 use super::{Locator, Point};
@@ -31,6 +32,8 @@ use crate::sync::Deadline;
 
 /// How long one call waits in the page.
 const WAIT_SLICE: Duration = Duration::from_secs(2);
+/// How long moving the mouse over a covered element may take.
+const NUDGE: Duration = Duration::from_millis(500);
 /// Additional time for the answer of such a call.
 const ANSWER_TIME: Duration = Duration::from_secs(2);
 /// A page that does not respond for this long is reported as such, whatever was in the way before.
@@ -149,6 +152,9 @@ struct ReadyReply {
     another: bool,
     not: Option<String>,
     covered: Option<String>,
+    /// A point at which it is covered, and the size of the viewport of its frame.
+    at: Option<(f64, f64)>,
+    size: (f64, f64),
     /// It is an option of a closed list.
     option: Option<OptionOf>,
     turn: u32,
@@ -229,17 +235,19 @@ impl Tab {
         deadline: Deadline<'_>,
     ) -> Result<Ready, Error> {
         let asked = self.asked(at)?;
-        let (mut turn, mut rescued, mut last) = (0, false, None);
+        let (mut turn, mut rescued, mut last, mut is_nudged) = (0, false, None, false);
         let began = Instant::now();
         loop {
             // The first call does not wait; later ones wait for half of the remaining time at most: on a slow machine
             // the last answer may be late, so the one before it must say what is in the way.
             let slice = if turn == 0 { Duration::ZERO } else { (deadline.left() / 2).min(WAIT_SLICE) };
             let ask = args_of(&asked, needs, force, slice, turn);
+            let mut covered = None;
             let outcome =
                 self.call_ready(&asked, &ask, deadline.within(slice + ANSWER_TIME)).and_then(|(doc, done)| {
                     rescued |= done.rescued;
                     turn = done.result.turn + 1;
+                    covered = done.result.at.map(|at| (at, done.result.size));
                     self.evaluate_reply(&asked, needs, (doc, done.result), rescued, deadline)
                 });
             match outcome {
@@ -249,6 +257,10 @@ impl Tab {
                         *waited = Some(began.elapsed());
                     }
                     last = Some(why);
+                    // What covers it may go when the mouse moves.
+                    if let Some((at, size)) = covered.filter(|_| !std::mem::replace(&mut is_nudged, true)) {
+                        self.nudge(asked.frame(), at, size, deadline)?;
+                    }
                 }
                 // Cut short by the deadline: the earlier reason is the better answer.
                 Err(error) if deadline.passed() && slice < STUCK_AFTER && (is_late(&error) || ended_script(&error)) => {
@@ -268,6 +280,20 @@ impl Tab {
                 return Err(last.unwrap_or_else(|| asked.stale("it was removed from the page")));
             }
         }
+    }
+
+    /// Moves the mouse over a point of a frame.
+    fn nudge(&self, frame: &FrameId, at: (f64, f64), size: (f64, f64), deadline: Deadline<'_>) -> Result<(), Error> {
+        let places = FramePoints { points: vec![at], size, hit: false, presses: 0 };
+        if let Ok(point) = self.lift(frame, places, deadline)? {
+            // What is dragged stays where it is.
+            if self.mouse.lock().buttons == Buttons::default() {
+                let from = Point { x: point.x - 3.0, y: point.y - 3.0 };
+                let moves = vec![moved(from, Buttons::default(), 0), moved(point, Buttons::default(), 0)];
+                self.send_mouse(moves, deadline.within(NUDGE))?;
+            }
+        }
+        Ok(())
     }
 
     /// Turns an answer into the element, or into the reason why it is not ready yet. What waiting cannot change is an

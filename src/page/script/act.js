@@ -556,7 +556,9 @@ async function look(args, turn) {
         const widget = widgetOver(element, hitAt(within[0]));
         if (!widget) {
           const over = cover(target, hitAt(within[0]));
-          return no("it is covered by " + over, over);
+          const covered = no("it is covered by " + over, over);
+          Object.assign(covered.answer, { at: topMost(within[0]), size: [innerWidth, innerHeight] });
+          return covered;
         }
         [target, points] = [widget, within.slice(0, 1)];
       }
