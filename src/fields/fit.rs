@@ -46,7 +46,10 @@ impl Fit {
         }
         match exact.as_slice() {
             [only] if words::words(only).is_none() => self.value(value, only, at),
-            _ => Err(self.wrong(&value, schema, at)),
+            _ => match (&value, words::switch_words(schema, self.style)) {
+                (Value::String(text), Some(known)) => Err(self.unknown_word(text, &known, at)),
+                _ => Err(self.wrong(&value, schema, at)),
+            },
         }
     }
 
@@ -64,12 +67,14 @@ impl Fit {
         };
         match known.iter().find(is) {
             Some(word) => Ok(word.as_str().into()),
-            None => {
-                let repeats = matches!(self.style, Style::Exact | Style::Text);
-                let given = repeats.then(|| text.chars().take(words::SHOWN).collect());
-                Err(Misfit { at: at.to_owned(), problem: Problem::Word { given, known: known.to_vec() } })
-            }
+            None => Err(self.unknown_word(&text, known, at)),
         }
+    }
+
+    fn unknown_word(&self, text: &str, known: &[String], at: &str) -> Misfit {
+        let repeats = matches!(self.style, Style::Exact | Style::Text);
+        let given = repeats.then(|| text.chars().take(words::SHOWN).collect());
+        Misfit { at: at.to_owned(), problem: Problem::Word { given, known: known.to_vec() } }
     }
 
     fn typed(&self, kind: &str, value: Value, schema: &Value, at: &str) -> Result<Value, Misfit> {

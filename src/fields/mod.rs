@@ -121,6 +121,8 @@ mod tests {
             (with("offset", 1.5.into()), "offset: expected a whole number, got 1.5"),
             (with("ratio", json!([])), "ratio: expected a number, got a list"),
             (with("on", Value::Null), "on: expected true or false, got null"),
+            (with("mode", "x".into()), "mode: \"x\" is not valid; use auto, true or false"),
+            (with("mode", 1.into()), "mode: expected auto, true or false, got 1"),
             (with("level", "x".into()), "level: \"x\" is not valid; use low or high"),
             (with("level", 1.into()), "level: expected low or high, got 1"),
             (with("names", json!(["a", 2])), "names[1]: expected a string, got 2"),

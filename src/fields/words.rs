@@ -7,6 +7,9 @@ use super::Style;
 /// Characters of a given word that an error repeats.
 pub(super) const SHOWN: usize = 40;
 
+/// The values of a boolean.
+const SWITCH: [&str; 2] = ["true", "false"];
+
 /// The strings that a schema accepts, if it accepts only some.
 pub(super) fn words(schema: &Value) -> Option<Vec<String>> {
     if let Some(word) = schema["const"].as_str() {
@@ -49,6 +52,13 @@ pub(super) fn expected(schema: &Value, style: Style) -> String {
     }
 }
 
+/// The words of a union of words and a boolean; `None` for other schemas.
+pub(super) fn switch_words(schema: &Value, style: Style) -> Option<Vec<String>> {
+    let any = branches(schema)?;
+    let is_one = |one: &Value| one["type"] == "null" || one["type"] == "boolean" || words(one).is_some();
+    any.iter().all(is_one).then(|| alternatives(schema, style))
+}
+
 /// All that a schema accepts: words before types.
 fn alternatives(schema: &Value, style: Style) -> Vec<String> {
     if let Some(words) = words(schema) {
@@ -57,11 +67,19 @@ fn alternatives(schema: &Value, style: Style) -> Vec<String> {
     if let Some(any) = branches(schema) {
         let any = any.iter().filter(|one| one["type"] != "null");
         let (words, types): (Vec<&Value>, Vec<&Value>) = any.partition(|one| words(one).is_some());
-        let is_switch = types.iter().any(|one| one["type"] == "boolean");
-        let all = words.into_iter().chain(types).flat_map(|one| alternatives(one, style));
-        return all.filter(|one| !(is_switch && matches!(one.as_str(), "true" | "false"))).collect();
+        let mut all: Vec<String> = Vec::new();
+        for one in words.into_iter().chain(types).flat_map(|one| alternatives(one, style)) {
+            if !all.contains(&one) {
+                all.push(one);
+            }
+        }
+        return all;
     }
-    types(schema).into_iter().map(|kind| of_type(kind, schema, style)).collect()
+    let of_types = types(schema).into_iter().flat_map(|kind| match kind {
+        "boolean" => SWITCH.map(str::to_owned).to_vec(),
+        kind => vec![of_type(kind, schema, style)],
+    });
+    of_types.collect()
 }
 
 fn of_type(kind: &str, schema: &Value, style: Style) -> String {
@@ -69,7 +87,6 @@ fn of_type(kind: &str, schema: &Value, style: Style) -> String {
         "string" => "a string".to_owned(),
         "integer" => whole_number(schema, style),
         "number" => "a number".to_owned(),
-        "boolean" => "true or false".to_owned(),
         "array" => match &schema["items"]["type"] {
             Value::String(kind) if kind == "string" => "a list of strings".to_owned(),
             Value::String(kind) if kind == "object" => format!("a list of {}", fields(&schema["items"], "objects")),

@@ -327,7 +327,8 @@ impl Tab {
             (at(), call)
         };
         let calls = objects.iter().flatten().map(number).collect();
-        let mut numbers = self.supervisor.session_calls(calls, deadline).into_iter();
+        let numbers = self.supervisor.own_calls_beside::<CallFunctionOn, CallFunctionOn>(calls, Vec::new(), deadline).0;
+        let mut numbers = numbers.into_iter();
         let mut found = Vec::with_capacity(objects.len());
         for object in objects {
             let Some(object) = object else {

@@ -197,6 +197,85 @@ fn filters_keep_the_documented_elements() {
     assert!(cut.refs.keys().all(|reference| text(&cut).contains(&format!("[ref={reference}]"))));
 }
 
+/// What is folded is like what is shown: by its role and by the shape of its content.
+#[test]
+fn only_what_is_alike_is_folded() {
+    let tools = ["Bold", "Italic", "Underline", "Strike", "Quote", "Code", "Link", "Image", "Undo", "Redo"];
+    let buttons: String = tools.iter().map(|tool| format!("<button>{tool}</button>")).collect();
+    let days: String = (1..=31).map(|day| format!("<button>{day}</button>")).collect();
+    let rows: String = (1..=12)
+        .map(|row| {
+            let more = if row == 11 { "<button>Approve</button>" } else { "" };
+            format!("<li><a href='#{row}'>Order {row}</a> <span>of Ann</span>{more}</li>")
+        })
+        .collect();
+    let links: String = ["Home", "Docs", "Blog", "Prices", "About", "Jobs", "Contact", "Log in", "Help"]
+        .iter()
+        .map(|name| format!("<li><a href='#'>{name}</a></li>"))
+        .collect();
+    let many: String = (0..60).map(|n| format!("<button>{}</button>", "x".repeat(n + 1))).collect();
+    let icons: String = (0..9).map(|n| format!("<button class=b{n}></button>")).collect();
+    let html = format!(
+        "<div role=toolbar>{buttons}</div><h2>Days</h2><div>{days}</div><ul>{rows}</ul><div>{icons}</div>\
+         <nav><ul>{links}</ul></nav><h2>Many</h2><div>{many}</div>"
+    );
+    let Some(paged) = TestTab::showing("see-alike", &html) else { return };
+    for interactive in [false, true] {
+        let seen = paged.snapshot_with(SnapshotOptions::new().fold(true).interactive(interactive));
+        let text = text(&seen);
+        for name in tools.iter().chain(&["Approve", "Contact", "Log in", "Help"]) {
+            assert!(text.contains(&format!("\"{name}\"")), "{name} in\n{text}");
+        }
+        assert!(text.contains("- 26 more like these [ref=") && !text.contains("\"31\""), "{text}");
+        assert!(text.contains("- 55 more like these [ref="), "{text}");
+        assert_eq!(text.matches("- button [ref=").count(), 9, "{text}");
+        assert!(!text.contains("Order 9"), "{text}");
+    }
+}
+
+/// A page that has just been opened and shows nothing yet is waited for.
+#[test]
+fn the_first_content_of_a_page_is_awaited() {
+    let late = "<div id=root></div><script>setTimeout(() => root.innerHTML = '<button>Ready</button>', 500)</script>";
+    let Some(paged) = TestTab::showing("see-late", late) else { return };
+    assert!(text(&paged.snapshot()).contains("Ready"), "{}", text(&paged.snapshot()));
+    let unchanged = paged.snapshot_with(SnapshotOptions::new().diff(true));
+    assert!(unchanged.unchanged && text(&unchanged).is_empty());
+    paged.eval("root.innerHTML += '<b>more</b>'; 1");
+    assert!(!paged.snapshot_with(SnapshotOptions::new().diff(true)).unchanged);
+    paged.eval("root.remove(); 1");
+    assert!(text(&paged.snapshot()).is_empty());
+}
+
+/// A button without a name is shown with what people see, marked as no name.
+#[test]
+fn icons_without_a_name_are_shown_with_what_tells_them() {
+    let html = "<button><i class='fas fa-lg fa-trash'></i></button><button><svg><use href='/s.svg#star'></use></svg></button>\
+        <button class='ql-bold'></button><button data-testid=close-it>\u{d7}</button><button data-testid=close-it></button>\
+        <button aria-describedby=d></button><span id=d hidden>Sends [it] away</span><button data-tooltip='Print it'></button>\
+        <button><svg data-testid=DeleteIcon></svg></button><div onclick='0' style='width:9px;height:9px' class=icon-menu></div>\
+        <button class='btn btn-lg'></button><button><img src='/icons/cart.svg?v=2'></button><input type=checkbox data-cy=agree>";
+    let Some(paged) = TestTab::showing("see-icons", html) else { return };
+    for interactive in [false, true] {
+        let seen = paged.snapshot_with(SnapshotOptions::new().interactive(interactive));
+        for mark in [
+            "[icon=trash]",
+            "[icon=star]",
+            "[icon=bold]",
+            "[testid=close-it]",
+            "[description=Sends it away]",
+            "[tooltip=Print it]",
+            "[icon=Delete]",
+            "[icon=menu]",
+            "[icon=cart]",
+            "[testid=agree]",
+        ] {
+            assert_eq!(text(&seen).matches(mark).count(), 1, "{mark} in\n{}", text(&seen));
+        }
+        assert!(text(&seen).contains("button \"\u{d7}\""), "{}", text(&seen));
+    }
+}
+
 #[test]
 fn long_runs_are_folded_and_expanded_on_request() {
     let rows: String =

@@ -213,3 +213,59 @@ fn omitted_deeply_nested_content_is_reported() {
     let reading = paged.tab.text(None, None, soon()).unwrap();
     assert!(reading.truncated && reading.text.contains("first") && !reading.text.contains("deep"), "{reading:?}");
 }
+
+/// Days of a calendar: one listener for all, on the shadow root, its host, or inside; in a cursor or hover style of that root.
+#[test]
+fn items_of_a_listener_in_a_shadow_root_have_refs() {
+    let html = "<x-a></x-a><x-b></x-b><x-c></x-c><x-d></x-d><x-e></x-e><script>
+        const make = (name, mode, where, css) => customElements.define(name, class extends HTMLElement { constructor() {
+            super();
+            const root = this.attachShadow({ mode });
+            root.innerHTML = `<style>${css}</style><section><div class=grid>` +
+                [1, 2, 3].map(n => `<div class=day>${name} ${n}</div>`).join('') + '</div></section>';
+            const at = where === 'root' ? root : where === 'host' ? this : root.querySelector('.grid');
+            if (where !== 'none') at.addEventListener('click', () => 0);
+        } });
+        const hover = '.day:hover { background: red }';
+        make('x-a', 'open', 'root', hover); make('x-b', 'open', 'host', hover); make('x-c', 'open', 'grid', hover);
+        make('x-d', 'closed', 'root', hover); make('x-e', 'open', 'none', '.day { cursor: pointer }');
+        </script>";
+    let Some(paged) = TestTab::showing("lines-shadow", html) else { return };
+    let seen = paged.snapshot();
+    for name in ["x-a", "x-b", "x-c", "x-d", "x-e"] {
+        for day in 1..=3 {
+            let day = format!("{name} {day}");
+            let line = text(&seen).lines().find(|line| line.contains(&day)).unwrap_or_default();
+            assert!(line.contains("[ref=") && line.ends_with(&day), "{day}: {line:?} in\n{}", text(&seen));
+        }
+    }
+}
+
+#[test]
+fn clickable_parts_of_an_editor_have_refs() {
+    let html = "<div contenteditable role=textbox aria-multiline=true aria-label=Code>line one
+        <div class=fold contenteditable=false>22 unchanged lines</div>line two <span style='cursor:pointer'>@Ann</span>
+        <a href=/x>a link</a></div><script>document.querySelector('.fold').addEventListener('click', () => 0)</script>";
+    let Some(paged) = TestTab::showing("lines-editor", html) else { return };
+    let seen = paged.snapshot();
+    for part in ["22 unchanged lines", "@Ann", "a link"] {
+        let line = text(&seen).lines().find(|line| line.contains(part) && !line.contains("textbox"));
+        assert!(line.is_some_and(|line| line.contains("[ref=")), "{part} in\n{}", text(&seen));
+    }
+    assert_eq!(text(&seen).matches("line one").count(), 1, "{}", text(&seen));
+}
+
+/// Elements without a role that can be clicked are told by their text, in any format.
+#[test]
+fn interactive_lines_have_the_text_of_what_is_clicked() {
+    let html = "<div onclick='0'>Plain card</div><div onclick='0'><p>Nested</p><b>words</b></div><span style='cursor:pointer'>Tag</span>
+        <li onclick='0'>Item <i>one</i></li><div tabindex=0>Focusable text</div><div onclick='0'><button>Inner</button> beside</div>";
+    let Some(paged) = TestTab::showing("lines-interactive", html) else { return };
+    let mut options = SnapshotOptions::default();
+    options.interactive = true;
+    let seen = paged.tab.snapshot(&options, soon()).unwrap();
+    for part in ["Plain card", "Nested words", "Tag", "Item one", "Focusable text", "beside"] {
+        let line = text(&seen).lines().find(|line| line.contains(part));
+        assert!(line.is_some_and(|line| line.contains("[ref=")), "{part} in\n{}", text(&seen));
+    }
+}

@@ -118,6 +118,9 @@ fn run(section: &Section) -> Vec<String> {
     for (shown, real) in &addresses {
         output = output.replace(real, shown);
     }
+    // The browser is shared by the tests, so that it is not stopped but detached from.
+    let detached = "detached from the browser of profile cdpilot, which cdpilot has not launched";
+    output = output.replace(detached, "the browser of profile cdpilot is stopped");
     assert!(ended.success() && stopped.code == Some(0), "{}: {ended}, {stopped:?}\n{output}", section.title);
     output.split(&format!("{MARK}\n")).map(str::to_owned).collect()
 }

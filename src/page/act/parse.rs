@@ -199,7 +199,7 @@ mod tests {
                 json!({"kind": "scroll", "direction": "north"}),
                 "direction: \"north\" is not valid; use up, down, left or right",
             ),
-            (json!({"kind": "batch", "actions": {}}), "actions: expected a list, got an object"),
+            (json!({"kind": "batch", "actions": {}}), "actions: expected a list of objects, got an object"),
             (json!({"kind": "batch", "actions": [{"kind": "resize", "width": 1}]}), "actions[0].height is missing"),
         ] {
             assert_eq!(error(act).to_string(), problem);

@@ -38,6 +38,8 @@ const RESERVED: Duration = Duration::from_millis(100);
 #[derive(serde::Serialize)]
 struct ContentArgs {
     ms: u64,
+    /// The greatest age of a document that is waited for, in milliseconds; `None`: any.
+    young: Option<u64>,
 }
 
 impl Tab {
@@ -47,14 +49,32 @@ impl Tab {
     /// # Errors
     /// Those of the supervisor; [`Error::DocumentGone`] when the page keeps navigating.
     pub fn wait_content(&self, deadline: Deadline<'_>) -> Result<bool, Error> {
+        self.wait_content_of(None, deadline)
+    }
+
+    /// The same, if the document is not older than `young`.
+    pub(in super::super) fn wait_content_of(
+        &self,
+        young: Option<Duration>,
+        deadline: Deadline<'_>,
+    ) -> Result<bool, Error> {
+        let young = young.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
         loop {
             self.arrived(deadline)?;
             let ms = u64::try_from(deadline.within(SINGLE_FRAME).left().as_millis()).unwrap_or(u64::MAX);
             let answer = deadline.renewed(SINGLE_FRAME + ANSWER_TIME);
-            let asked = self.call_all::<bool, ContentArgs>(&[self.top()?], "content", |_| ContentArgs { ms }, answer);
+            let asked = self.call_all::<Option<bool>, ContentArgs>(
+                &[self.top()?],
+                "content",
+                |_| ContentArgs { ms, young },
+                answer,
+            );
             match asked.into_iter().next() {
-                Some(Ok((_, done))) if done.result || deadline.passed() => return Ok(done.result),
-                Some(Ok(_)) => {}
+                Some(Ok((_, done))) => match done.result {
+                    None => return Ok(false),
+                    Some(shows) if shows || deadline.passed() => return Ok(shows),
+                    Some(_) => {}
+                },
                 Some(Err(Error::DocumentGone { .. })) if !deadline.passed() => {}
                 Some(Err(error)) => return Err(error),
                 None => return Ok(false),

@@ -1,6 +1,6 @@
 // Capturing what is outside the viewport: the page is scrolled from tile to tile, and back. Its size does not change, and its
 // listeners do not learn of it.
-// Uses: box, find, node, node-cache, settle, style.
+// Uses: act, box, find, node, node-cache, settle.
 
 const ANIMATE = Element.prototype.animate;
 const GET_IMAGES = getterOf(Document.prototype, "images");

@@ -62,6 +62,7 @@ class Memory {
     this.generating = null; // elements with ::before or ::after text; null: any may have it
     this.pointing = null; // elements that may set cursor: pointer; likewise
     this.hovering = null; // elements with a :hover style of their own; null: none
+    this.rootStyles = null; // what the style sheets of shadow roots do, by root
     this.places = null; // drop targets; null: not determined yet
     this.unsure = new Set();
     this.doubts = 0;

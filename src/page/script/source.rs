@@ -15,6 +15,7 @@ concat!(
     include_str!("content.js"),
     include_str!("style.js"),
     include_str!("describe.js"),
+    include_str!("hint.js"),
     include_str!("tree.js"),
     include_str!("act.js"),
     include_str!("context.js"),

@@ -364,8 +364,14 @@ const MOST_LEVELS_TO_LISTENER = 6;
 /** Whether an element has a hover style of its own and is inside one that listens to clicks, like an item of a menu. */
 function isHoverItem(element) {
   if (!hasListeners || !hasHoverStyle(element)) return false;
+  const listensAround = (node) => {
+    const root = GET_PARENT.call(node);
+    return root instanceof ShadowRoot && listening.has(root);
+  };
+  if (listensAround(element)) return true;
   let up = parentElementOf(element);
   for (let level = 0; up && level < MOST_LEVELS_TO_LISTENER; level++) {
+    if (listensAround(up)) return true;
     const tag = nameOfTag(up);
     if (tag === "body" || tag === "html") return false;
     if (listening.has(up)) return true;

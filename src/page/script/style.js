@@ -46,14 +46,13 @@ function matching(selectors) {
   }
 }
 
-function readSheet(sheet) {
+/** What the rules of a style sheet do; `null` for one of another origin. */
+function seenIn(sheet) {
   let rules;
   try {
     rules = sheet.cssRules;
   } catch {
-    sheets.cases = sheets.inerts = true; // of another origin: it may contain anything
-    sheets.generates = sheets.points = null;
-    return;
+    return null;
   }
   let seen = readBefore.get(sheet);
   if (!seen || seen.count !== rules.length) {
@@ -63,6 +62,16 @@ function readSheet(sheet) {
       seen.generates = seen.points = null;
     } else readRules(rules, "", seen);
     readBefore.set(sheet, seen);
+  }
+  return seen;
+}
+
+function readSheet(sheet) {
+  const seen = seenIn(sheet);
+  if (!seen) {
+    sheets.cases = sheets.inerts = true; // of another origin: it may contain anything
+    sheets.generates = sheets.points = null;
+    return;
   }
   sheets.cases ||= seen.cases;
   sheets.inerts ||= seen.inerts;
@@ -166,11 +175,54 @@ function allWithDragCursor() {
   return all.filter((one) => DRAGS.test(styleOf(one).cursor));
 }
 
+const GET_ROOT_SHEETS = getterOf(ShadowRoot.prototype, "styleSheets");
+const GET_ROOT_ADOPTED = getterOf(ShadowRoot.prototype, "adoptedStyleSheets");
+
+/** The elements of a shadow root that have a hover style of their own, and those that may set a cursor; `null` for any. */
+function stylesOfRoot(root) {
+  const store = memory();
+  if (!store.rootStyles) store.rootStyles = new Map();
+  let styles = store.rootStyles.get(root);
+  if (styles) return styles;
+  const all = (selectors) => {
+    const found = new Set();
+    for (const selector of new Set(selectors.slice(0, MOST_HOVERS))) {
+      try {
+        for (const element of ALL_IN_FRAGMENT.call(root, selector)) found.add(element);
+      } catch {
+        // The selector is more than the part of it that was read.
+      }
+    }
+    return found;
+  };
+  const [hovers, points] = [[], ['[style*="cursor"]']];
+  let isKnown = true;
+  for (const sheet of [...GET_ROOT_SHEETS.call(root), ...GET_ROOT_ADOPTED.call(root)]) {
+    const seen = seenIn(sheet);
+    if (seen) hovers.push(...seen.hovers);
+    if (seen && seen.points) points.push(...seen.points);
+    else isKnown = false;
+  }
+  const host = points.some((selector) => selector.includes(":host"));
+  styles = { hovering: all(hovers), pointing: isKnown ? all(points) : null, host };
+  store.rootStyles.set(root, styles);
+  return styles;
+}
+
+/** The styles of the shadow root that an element is in; `null` outside of one. */
+function rootStylesOf(element) {
+  if (memory().flat) return null;
+  const root = GET_ROOT_NODE.call(element);
+  return root instanceof ShadowRoot ? stylesOfRoot(root) : null;
+}
+
 /** Whether a style sheet gives an element itself a hover style. */
 function hasHoverStyle(element) {
   const store = memory();
   readSheets();
-  return store.hovering !== null && store.hovering.has(element);
+  if (store.hovering !== null && store.hovering.has(element)) return true;
+  const styles = rootStylesOf(element);
+  return !!styles && styles.hovering.has(element);
 }
 
 /** Whether the content of an element may have ::before or ::after text. */
@@ -184,7 +236,12 @@ function mayHavePseudo(element) {
 function mayPoint(element) {
   const store = memory();
   readSheets();
-  return store.pointing === null || store.pointing.has(element);
+  if (store.pointing === null || store.pointing.has(element)) return true;
+  if (store.flat) return false;
+  const styles = rootStylesOf(element);
+  if (styles && (styles.pointing === null || styles.pointing.has(element))) return true;
+  const root = rootsOf(element);
+  return !!root && stylesOfRoot(root).host;
 }
 
 /** Whether a style may make elements inert. */

@@ -1,5 +1,5 @@
 // The accessibility tree of a document as a flat list.
-// Uses: act, content, context, describe, name, native, node, node-cache, role, state, style, value.
+// Uses: act, content, context, describe, hint, name, native, node, node-cache, role, state, style, value.
 
 // Kinds that are only shown with a name or state: they structure or position their content.
 const QUIET_KINDS = new Set(["generic", "none", "LabelText", "LayoutTable", "LayoutTableRow", "LayoutTableCell", "RubyAnnotation", "SvgRoot"]);
@@ -48,6 +48,7 @@ class Walk {
     this.text = "";
     this.textDepth = 0;
     this.level = 0;
+    this.editor = false; // whether it is inside an editor whose value is shown
     this.tooDeep = false;
     this.cut = false;
     this.inerts = mayBeInertByStyle();
@@ -199,6 +200,7 @@ class Walk {
     const clickable = !pointer && !isControl && isClickable(element);
     if (clickable) more = this.clickable(element, more || {});
     if (!isControl && isDropPlace(element)) (more || (more = {})).place = true;
+    if (!name && (isControl || clickable)) more = this.hinted(element, more);
     this.push([depth, wordFor(kind), name, this.number(element), more]);
     if (leaf) return;
     if (isHtml(element)) {
@@ -208,9 +210,21 @@ class Walk {
     }
     const said = more && more.value && isEditingHost(element);
     const whole = said || (from === "contents" && name !== "" && !cut && !byFocus && kind !== "row");
-    const inside = (isControl && !HOLDING.has(kind)) || (clickable && hasPointer(element));
-    this.children(element, depth + 1, whole, !HOLDING.has(kind) && (pointer || inside));
+    // An editor is a control, but parts of it may be clicked: folded lines, mentions, links.
+    const inside = (isControl && !HOLDING.has(kind) && !said) || (clickable && hasPointer(element));
+    const around = this.editor;
+    this.editor = around || !!said;
+    this.children(element, depth + 1, whole, !HOLDING.has(kind) && ((pointer && !said) || inside));
+    this.editor = around;
     this.flush();
+  }
+
+  // Without a name and text: what it seems to be.
+  hinted(element, more) {
+    if (fold(textIn(element).slice(0, MOST_OF_TEXT))) return more;
+    const seems = hintOf(element);
+    if (seems) (more || (more = {})).hint = seems;
+    return more;
   }
 
   // Clickable, but not a control.
@@ -265,8 +279,11 @@ class Walk {
     if (isDropPlace(element)) more.place = true;
     const byFocus = isNamedByFocus(element, kind, from);
     if (byFocus) more.byFocus = true;
+    if (!name && more.cursor) this.hinted(element, more);
     this.push([depth, wordFor(kind), name, this.number(element), Object.keys(more).length ? more : 0]);
-    this.children(element, depth + 1, name && !byFocus ? from === "contents" && !cut : named, hand);
+    // The value of an editor does not tell which text is that of this part.
+    const told = named && !(this.editor && more.cursor);
+    this.children(element, depth + 1, name && !byFocus ? from === "contents" && !cut : told, hand);
     this.flush();
   }
 
@@ -286,6 +303,7 @@ class Walk {
     this.flush();
     let more = this.more(element, "svg", "SvgRoot", name, "related");
     if (clickable) more = this.clickable(element, more || {});
+    if (clickable && !name) more = this.hinted(element, more);
     this.push([depth, "img", name, this.number(element), more]);
   }
 

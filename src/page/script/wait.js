@@ -163,13 +163,17 @@ function hasContent() {
   return [document, ...allRoots(document)].some((root) => Array.from(allIn(root, CONTENT)).some(isVisible));
 }
 
-/** Waits up to `ms` until there is content. Returns whether there is, or cannot be because there is no script. */
-calls.content = async ({ ms }) => {
+/**
+ * Waits up to `ms` until there is content. Returns whether there is, or cannot be because there is no script; `null` for
+ * a document without content that is older than `young` milliseconds.
+ */
+calls.content = async ({ ms, young }) => {
   const end = performance.now() + ms;
   for (;;) {
     if (hasContent()) return true;
     const left = end - performance.now();
-    if (!allIn(document, "script").length) return true;
+    if (document.readyState !== "loading" && !allIn(document, "script").length) return true;
+    if (young && performance.now() > young) return null;
     if (left <= 0) return false;
     await nextChange(Math.min(left, LOOK_AGAIN));
   }

@@ -1,5 +1,7 @@
 //! Leaving out nodes: by the filters of a snapshot, and in long runs of similar siblings.
 
+use std::collections::{BTreeSet, HashSet};
+
 use super::super::world::Node;
 use super::SnapshotOptions;
 use super::collect::{Item, is_interactive};
@@ -23,17 +25,20 @@ const CONTAINERS: [&str; 16] = [
     "toolbar",
     "tree",
 ];
-/// Similar siblings from this number on are a run.
+/// Siblings of one role and shape from this number on are a run.
 const RUN: usize = 8;
+/// Siblings of one role from this number on are a run whatever their shapes.
+const LONG_RUN: usize = 40;
 /// How many of a run are shown.
 const SHOWN: usize = 5;
+/// Maximum characters of the text of an element in an `interactive` snapshot.
+const MOST_OF_TEXT: usize = 120;
 
 /// Applies the filters of a snapshot.
 pub(super) fn filtered(items: Vec<Item>, options: &SnapshotOptions) -> Vec<Item> {
     let mut items = items;
     if options.interactive {
-        let kept = |item: &Item| is_interactive(&item.role, item.more.as_deref());
-        items = lifted(items, kept, |item| &*item.role == "iframe");
+        items = interactive(items);
     }
     if options.compact {
         let empty = |item: &Item| item.name.is_empty() && !item.has_ref && CONTAINERS.contains(&&*item.role);
@@ -43,6 +48,58 @@ pub(super) fn filtered(items: Vec<Item>, options: &SnapshotOptions) -> Vec<Item>
         items.retain(|item| item.depth <= depth);
     }
     items
+}
+
+/// The interactive elements. One without a name keeps its text, without that of the elements inside it that are kept.
+fn interactive(items: Vec<Item>) -> Vec<Item> {
+    let is_kept = |item: &Item| is_interactive(&item.role, item.more.as_deref());
+    let mut texts: Vec<Option<Item>> = Vec::new();
+    for (at, item) in items.iter().enumerate().filter(|(_, item)| is_kept(item)) {
+        let has_text = item.name.is_empty() && &*item.role != "iframe";
+        texts.push(if has_text { text_in(item, items.get(at + 1..).unwrap_or_default()) } else { None });
+    }
+    let kept = lifted(items, is_kept, |item| &*item.role == "iframe");
+    let with_text = kept.into_iter().zip(texts).flat_map(|(item, text)| {
+        let text = text.map(|text| Item { depth: item.depth + 1, ..text });
+        [Some(item), text]
+    });
+    with_text.flatten().collect()
+}
+
+/// The text of an element as an item, from the items behind it.
+fn text_in(element: &Item, behind: &[Item]) -> Option<Item> {
+    let mut text = String::new();
+    let mut skip = None; // the depth of a kept or named element, which stands for its content
+    for item in behind.iter().take_while(|item| item.depth > element.depth) {
+        if skip.is_some_and(|depth| item.depth > depth) {
+            continue;
+        }
+        let is_own = is_interactive(&item.role, item.more.as_deref());
+        skip = Some(item.depth).filter(|_| is_own || (!item.name.is_empty() && &*item.role != "text"));
+        if !is_own && !item.name.is_empty() {
+            text.push_str(if text.is_empty() { "" } else { " " });
+            text.push_str(&item.name);
+        }
+        if text.len() > 4 * MOST_OF_TEXT {
+            break;
+        }
+    }
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut text = words.join(" ");
+    if let Some((end, _)) = text.char_indices().nth(MOST_OF_TEXT) {
+        text.truncate(end);
+        text.push('…');
+    }
+    let role = "text".into();
+    (!text.is_empty()).then(|| Item {
+        role,
+        name: text.into(),
+        node: None,
+        has_ref: false,
+        more: None,
+        folded: 0,
+        ..element.clone()
+    })
 }
 
 /// Keeps some items. Children of a removed item move up, and so do children of an item that does not `nest`.
@@ -67,7 +124,7 @@ pub(super) fn lifted(items: Vec<Item>, keep: impl FnMut(&Item) -> bool, nests: i
     kept
 }
 
-/// Shows five of a run of eight or more siblings with one role. The run whose hidden part begins with `expand` is shown
+/// Shows five of a run of eight or more siblings of one role that are alike, or of any 40 of one role. The run whose hidden part begins with `expand` is shown
 /// completely.
 pub(super) fn folded(items: Vec<Item>, expand: Option<&Node>) -> Vec<Item> {
     let mut out = Vec::with_capacity(items.len().min(1024));
@@ -86,20 +143,113 @@ fn level(items: &[Item], start: usize, end: usize, expand: Option<&Node>, out: &
         at = next;
     }
     let role = |index: usize| &*items[siblings[index].0].role;
+    let shapes: Vec<Shape<'_>> = siblings.iter().map(|&(at, next)| Shape::of(&items[at..next])).collect();
     let mut first = 0;
     while first < siblings.len() {
-        let run = (first..siblings.len()).take_while(|&index| role(index) == role(first)).count();
-        let rest = siblings.get(first + SHOWN).map(|&(index, _)| &items[index]);
-        let is_run = run >= RUN && role(first) != "text";
-        let hidden = rest.filter(|rest| is_run && rest.node.is_some() && rest.node.as_ref() != expand);
-        let shown = if hidden.is_some() { SHOWN } else { run };
-        for &(at, next) in &siblings[first..first + shown] {
-            out.push(items[at].clone());
-            level(items, at + 1, next, expand, out);
+        let is_same = |&index: &usize| role(index) == role(first) && role(first) != "text";
+        let same = (first..siblings.len()).take_while(is_same).count().max(1);
+        for run in runs(&shapes[first..first + same]) {
+            let (start, end) = (first + run.start, first + run.end);
+            let rest = siblings.get(start + SHOWN).map(|&(index, _)| &items[index]).filter(|_| run.folds);
+            let hidden = rest.filter(|rest| rest.node.is_some() && rest.node.as_ref() != expand);
+            let shown = if hidden.is_some() { start + SHOWN } else { end };
+            for &(at, next) in &siblings[start..shown] {
+                out.push(items[at].clone());
+                level(items, at + 1, next, expand, out);
+            }
+            if let Some(rest) = hidden {
+                out.push(Item { folded: end - shown, has_ref: true, more: None, ..rest.clone() });
+            }
         }
-        if let Some(rest) = hidden {
-            out.push(Item { folded: run - SHOWN, has_ref: true, more: None, ..rest.clone() });
-        }
-        first += run;
+        first += same;
     }
+}
+
+/// Siblings of one role that are shown as a whole, or of which only the first ones are.
+struct Run {
+    start: usize,
+    end: usize,
+    folds: bool,
+}
+
+/// Divides siblings of one role into what is alike and what is not.
+fn runs(shapes: &[Shape<'_>]) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut at = 0;
+    while at < shapes.len() {
+        let alike = if shapes.len() - at < RUN { 0 } else { alike(&shapes[at..]) };
+        let (end, folds) = if alike >= RUN { (at + alike, true) } else { (at + 1, false) };
+        match runs.last_mut().filter(|last| !folds && !last.folds) {
+            Some(last) => last.end = end,
+            None => runs.push(Run { start: at, end, folds }),
+        }
+        at = end;
+    }
+    for run in runs.iter_mut().filter(|run| run.end - run.start >= LONG_RUN) {
+        run.folds = true;
+    }
+    runs
+}
+
+/// What siblings are compared by.
+#[derive(PartialEq, Eq, Hash)]
+enum Shape<'a> {
+    /// Of one of many choices, the role says enough.
+    Choice,
+    /// One text without digits, such as the name of a button: another text is another thing.
+    Text(&'a str),
+    /// One text with digits: a day, a row number.
+    Number,
+    /// Nothing that tells it from others.
+    Nameless,
+    /// The roles of the elements inside.
+    Roles(BTreeSet<&'a str>),
+}
+
+impl<'a> Shape<'a> {
+    /// That of an item with the items inside it.
+    fn of(items: &'a [Item]) -> Self {
+        let Some((item, inside)) = items.split_first() else { return Self::Nameless };
+        if matches!(&*item.role, "option" | "row") {
+            return Self::Choice;
+        }
+        let pieces: Vec<&Item> = inside.iter().filter(|item| !CONTAINERS.contains(&&*item.role)).collect();
+        match pieces.as_slice() {
+            [] if item.name.is_empty() => match item.more.as_ref().and_then(|more| more.hint.as_deref()) {
+                Some(hint) => Self::Text(hint),
+                None => Self::Nameless,
+            },
+            [] => Self::of_text(&item.name),
+            [only] if item.name.is_empty() => Self::of_text(&only.name),
+            more => Self::Roles(more.iter().map(|item| &*item.role).collect()),
+        }
+    }
+
+    fn of_text(text: &'a str) -> Self {
+        match text.trim() {
+            "" => Self::Nameless,
+            text if text.contains(|c: char| c.is_ascii_digit()) => Self::Number,
+            text => Self::Text(text),
+        }
+    }
+
+    /// Whether the shown ones show what this one is.
+    fn is_like(&self, shown: &HashSet<&Self>) -> bool {
+        match self {
+            Self::Nameless => false,
+            Self::Roles(roles) => shown.iter().any(|one| matches!(one, Self::Roles(shown) if roles.is_subset(shown))),
+            one => shown.contains(one),
+        }
+    }
+}
+
+/// How many siblings from the first on are alike: what is not shown is like one of those shown, and some are like the
+/// first one, which otherwise belongs to what comes before.
+fn alike(shapes: &[Shape<'_>]) -> usize {
+    let Some((shown, rest)) = shapes.split_at_checked(SHOWN) else { return 0 };
+    let all: HashSet<&Shape<'_>> = shown.iter().collect();
+    let more = rest.iter().take_while(|shape| shape.is_like(&all)).count();
+    let first: HashSet<&Shape<'_>> = shown.iter().take(1).collect();
+    let recurs = rest.iter().take(more).any(|shape| shape.is_like(&first));
+    if recurs { SHOWN + more } else { 0 }
 }

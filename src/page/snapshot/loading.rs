@@ -5,11 +5,16 @@ use std::time::Duration;
 
 use super::super::Tab;
 use super::super::error::Error;
+use super::SnapshotOptions;
 use crate::supervisor::{self, View};
 use crate::sync::{Deadline, DelayLimit};
 
 /// How long to wait for the document. Including the answer, this stays within two seconds.
 const LOADING_LIMIT: Duration = Duration::from_millis(1500);
+/// How long to wait for the first content of a document.
+const EMPTY_LIMIT: Duration = Duration::from_millis(1500);
+/// A document that is older and shows nothing is taken for empty.
+const YOUNG: Duration = Duration::from_secs(10);
 
 impl Tab {
     /// Reads the page; `None` when it is still waiting for a document.
@@ -38,6 +43,19 @@ impl Tab {
             Err(error) if error.is_late() && self.is_on_its_way() => Ok(None),
             outcome => outcome.map(Some),
         }
+    }
+
+    /// Waits for the content of a document that shows nothing yet. Returns whether to read it again.
+    pub(super) fn content_comes(
+        &self,
+        url: &str,
+        options: &SnapshotOptions,
+        deadline: Deadline<'_>,
+    ) -> Result<bool, Error> {
+        if url.starts_with("about:") || options.selector.is_some() || options.frame.is_some() {
+            return Ok(false);
+        }
+        self.wait_content_of(Some(YOUNG), deadline.within(EMPTY_LIMIT))
     }
 
     /// Whether the page waits for another document, or for its first one.

@@ -226,6 +226,9 @@ pub struct Snapshot {
     /// new.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub full: bool,
+    /// With `diff`: nothing has changed since the last snapshot.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unchanged: bool,
     /// The server of the page has not answered yet: only what the browser knows is filled in.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub loading: bool,
@@ -336,7 +339,10 @@ impl Tab {
 
     fn look(&self, options: &SnapshotOptions, deadline: Deadline<'_>) -> Result<Snapshot, Error> {
         let expand = options.expand.as_deref().map(|text| self.resolve(text)).transpose()?.map(|(node, _)| node);
-        let seen = self.collect(options, deadline)?;
+        let mut seen = self.collect(options, deadline)?;
+        if seen.items.is_empty() && self.content_comes(&seen.url, options, deadline)? {
+            seen = self.collect(options, deadline)?;
+        }
         let mut shown = self.empty(options.format);
         (shown.url, shown.title, shown.rescued) = (seen.url, seen.title, seen.rescued);
         shown.unread = seen.unread;
@@ -378,6 +384,7 @@ impl Tab {
         } else {
             whole
         };
+        shown.unchanged = options.diff && !shown.full && text.is_empty();
         let text = text::after(text, options.offset);
         let (text, cut) = text::cut(text, options.max_chars, options.offset);
         if cut || options.diff || options.offset > 0 {
@@ -450,6 +457,7 @@ impl Tab {
             stats: Stats::default(),
             truncated: false,
             full: false,
+            unchanged: false,
             loading: false,
             blocked_by_dialog: false,
             rescued: false,

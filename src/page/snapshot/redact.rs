@@ -31,7 +31,9 @@ pub(super) fn covered(items: &[Item], secrets: &Secrets) -> Vec<Item> {
     let secrets = secrets.and(typed);
     for item in &mut items {
         if let Some(more) = item.more.as_deref_mut() {
-            for text in [&mut more.description, &mut more.placeholder, &mut more.url].into_iter().flatten() {
+            for text in
+                [&mut more.description, &mut more.placeholder, &mut more.url, &mut more.hint].into_iter().flatten()
+            {
                 *text = secrets.cover(text).into_owned();
             }
         }

@@ -135,10 +135,19 @@ fn push_states(out: &mut String, more: &NodeDetails) {
         out.push_str(" [cursor=pointer]");
     }
     if let Some(url) = &more.url {
-        out.push_str(" [url=");
-        out.extend(url.chars().filter(|c| !breaks_lines(*c) && *c != ']'));
-        out.push(']');
+        push_mark(out, "url=", url);
     }
+    if let Some(hint) = &more.hint {
+        push_mark(out, "", hint);
+    }
+}
+
+/// A state with a text of the page, which cannot end it.
+fn push_mark(out: &mut String, start: &str, text: &str) {
+    out.push_str(" [");
+    out.push_str(start);
+    out.extend(text.chars().filter(|c| !breaks_lines(*c) && !matches!(c, '[' | ']')));
+    out.push(']');
 }
 
 fn push_flag(out: &mut String, name: &str, on: bool) {

@@ -72,6 +72,8 @@ pub(super) struct NodeDetails {
     pub(super) description: Option<String>,
     pub(super) placeholder: Option<String>,
     pub(super) url: Option<String>,
+    /// What an element without a name seems to be: `icon=trash`.
+    pub(super) hint: Option<String>,
     pub(super) cursor: bool,
     /// Whether other elements can be dropped on it, judging by similar elements.
     pub(super) place: bool,

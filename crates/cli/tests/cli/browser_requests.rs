@@ -73,6 +73,7 @@ fn the_quick_reference_is_parsed_line_by_line() {
         ("status", "GET", "/", NONE),
         ("start", "POST", "/start", json!({})),
         ("stop", "POST", "/stop", json!({})),
+        ("rescue", "POST", "/rescue", json!({})),
         ("tabs", "GET", "/tabs", NONE),
         ("open https://example.com", "POST", "/tabs/open", json!({"url": "https://example.com"})),
         ("focus abcd1234", "POST", "/tabs/focus", json!({"targetId": "abcd1234"})),

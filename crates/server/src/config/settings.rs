@@ -454,7 +454,8 @@ mod tests {
         assert!(message("browzer: {}\n").contains("did you mean browser?"));
         assert!(message("browser: {cdp_port: 9222}").contains("browser.cdp_port"));
         assert!(message("browser: {color: red}").contains("#RRGGBB"));
-        assert!(message("browser: {headless: maybe}").contains("auto, true or false"));
+        let maybe = message("browser: {headless: maybe}");
+        assert!(maybe.contains("auto, true or false"), "{maybe}");
         assert!(message("browser: {transport: tcp}").ends_with(": \"tcp\" is not valid; use auto, port or pipe"));
         assert!(message("browser: {tabs: {max: many}}").contains("browser.tabs.max"));
         let low = message("browser: {viewport: {width: 100}}");
@@ -465,7 +466,7 @@ mod tests {
         let bad = message("browser: {user_agent: \"two\\nlines\"}");
         assert!(bad.contains("browser.user_agent") && bad.contains("two"), "{bad}");
         let raw = message("browser: {raw_cdp_enabled: some}");
-        assert!(raw.contains("browser.raw_cdp_enabled") && raw.contains("true, false, read, act or all"), "{raw}");
+        assert!(raw.contains("browser.raw_cdp_enabled") && raw.contains("read, act, all, true or false"), "{raw}");
         assert!(message("browser: {navigation: {subresources: none}}").contains("browser.navigation.subresources"));
         assert!(message("browser: [").starts_with("config.yaml is not valid YAML: line"), "{}", message("browser: ["));
         assert!(message("server: {port: 70000}").ends_with("expected a whole number from 0 to 65535, got 70000"));

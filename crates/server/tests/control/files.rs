@@ -88,13 +88,17 @@ fn only_regular_files_below_the_upload_folders_may_be_uploaded() {
         uploads.join("hard"),
         uploads.join("pipe"),
         uploads.clone(),
-        uploads.join("deep"),
+        // The folder has a link out of it.
+        uploads.join("with-link"),
         uploads.join("none"),
         "/dev/null".into(),
         "".into(),
         format!("{}-2/x", root.display()).into(),
     ];
     put(&outside.path().join("given-2/x"));
+    put(&uploads.join("with-link/a.txt"));
+    symlink(outside.path().join("secret"), uploads.join("with-link/b.txt")).unwrap();
+    assert_eq!(check(&uploads.join("deep")).unwrap(), uploads.join("deep").canonicalize().unwrap());
     for path in bad {
         let refused = check(&path).unwrap_err();
         assert_eq!(refused.code(), "PATH_REFUSED", "{path:?}: {refused}");

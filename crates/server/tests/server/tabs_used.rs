@@ -142,7 +142,7 @@ fn uploads_report_files_and_element() {
         (&response["armed"], &response["files"], &response["count"]),
         (&json!(false), &json!(["cv.pdf"]), &json!(1))
     );
-    let element = json!({ "ref": reference, "role": info["role"], "name": info["name"] });
+    let element = json!({ "ref": reference, "role": info["role"], "name": info["name"], "files": 1 });
     assert_eq!(response["element"], element);
     assert_eq!(api.eval("document.querySelector('input').files[0].name"), "cv.pdf");
     let response = api.post("/hooks/file-chooser", &json!({ "paths": [path] })).ok();

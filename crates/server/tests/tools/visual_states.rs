@@ -100,7 +100,9 @@ fn a_script_of_another_client_is_named_and_left_alone() {
 
 #[test]
 fn a_page_whose_own_script_never_ends_is_freed() {
-    let Some(tooled) = showing("<title>Stuck</title><button>Go</button>") else { return };
+    let Some(tooled) = ToolHome::new("rescue_after_ms: 500, rescue_after_load_ms: 0") else { return };
+    tooled.home.site.page("/", "<title>Stuck</title><button>Go</button>");
+    open(&tooled);
     let profile = tooled.home.main();
     run(&profile, "t1", "setTimeout(() => { console.log('begun'); while (true) {} })");
     seen(&profile, "the script", |now| now.console.iter().any(|entry| entry.text.contains("begun")));

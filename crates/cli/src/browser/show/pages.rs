@@ -17,9 +17,13 @@ pub(in super::super) fn snapshot(value: &Value, out: &Out) {
     }
     if value["stats"]["lines"] == 0 && !is(value, "loading") {
         out.aside(match value["url"].as_str() {
+            _ if is(value, "unchanged") => "no change since the last snapshot",
             Some("about:blank") => "the page is empty (about:blank); `cdpilot navigate URL` opens one",
-            _ => "nothing to show with these options",
+            _ => "nothing to show with these options, or the page has no content yet; `cdpilot wait --text TEXT` waits",
         });
+    }
+    if let Some(group) = value["snapshot"].as_str().and_then(folded) {
+        out.aside(&format!("similar elements are folded: `cdpilot snapshot --expand {group}` shows those at {group}"));
     }
     let picture = word(value, "path");
     if !picture.is_empty() {
@@ -39,6 +43,15 @@ pub(in super::super) fn snapshot(value: &Value, out: &Out) {
     }
     loading(value, out);
     beside(value, out);
+}
+
+/// The ref of the first folded run in a snapshot.
+fn folded(snapshot: &str) -> Option<&str> {
+    snapshot.lines().find_map(|line| {
+        let (count, rest) =
+            line.trim_start_matches(['+', ' ']).strip_prefix("- ")?.split_once(" more like these [ref=")?;
+        count.bytes().all(|digit| digit.is_ascii_digit()).then(|| rest.trim_end_matches(']'))
+    })
 }
 
 fn loading(value: &Value, out: &Out) {

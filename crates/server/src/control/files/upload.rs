@@ -26,7 +26,7 @@ impl Files {
         }
     }
 
-    /// Resolves a path to a file that may be uploaded: a regular file below `uploads/` or a folder of
+    /// Resolves a path to what may be uploaded: a regular file or a folder below `uploads/` or a folder of
     /// `browser.upload_roots`, after resolving all links, and without further hard links. A relative path is relative to
     /// `uploads/`.
     ///
@@ -47,6 +47,9 @@ impl Files {
             return Err(refuse("it is neither a regular file nor a folder".to_owned()));
         }
         if facts.is_dir() {
+            if self.roots.iter().any(|root| root.canonicalize().is_ok_and(|root| file == root)) {
+                return Err(refuse("name a folder or file in it, not all of it".to_owned()));
+            }
             cdpilot::page::upload_folder_files(&file).map_err(refuse)?;
         }
         #[cfg(unix)]

@@ -83,7 +83,6 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
             "Read the page, all frames, as lines with refs (e12) for other tools. Lists frames and dialogs.",
             move |call, arguments: SnapshotArguments| {
                 let browser = snapshots.on(call);
-                let is_plain = !arguments.full && !arguments.diff && arguments.expand.is_none();
                 let tab = browser.tab_to_read(arguments.target.as_deref())?.tab;
                 // A diff uses the options of the last snapshot.
                 let continues =
@@ -108,7 +107,7 @@ pub(super) fn all(browser: &BrowserTools) -> Vec<Tool> {
                     &seen.url,
                     &seen.title,
                 );
-                Ok(browser.finished(if is_plain { hinted(outcome, &seen) } else { outcome }))
+                Ok(browser.finished(hinted(outcome, &seen, options.interactive)))
             },
         )
         .reading(),
@@ -144,15 +143,31 @@ pub(super) fn short(browser: &Browser<'_>, target: Option<&str>, call: &ToolCont
     let seen = browser.tab_to_read(target)?.tab.snapshot(&options, call.deadline.within(ALONG))?;
     let text = Capped::of(seen.snapshot.as_deref().unwrap_or_default(), SHORT).noted("call browser_snapshot");
     let outcome = Outcome::default().with_covered("snapshot", text).with("element_count", seen.refs.len());
-    Ok(hinted(outcome, &seen))
+    Ok(hinted(outcome, &seen, true))
 }
 
-/// Adds a hint to an empty snapshot, which is easily mistaken for an empty page.
-fn hinted(outcome: Outcome, seen: &Snapshot) -> Outcome {
-    if seen.snapshot.as_deref() != Some("") || seen.loading || seen.blocked_by_dialog {
+/// Adds a hint to an empty snapshot, which is easily mistaken for an empty page, and to one with folded elements.
+fn hinted(outcome: Outcome, seen: &Snapshot, is_interactive: bool) -> Outcome {
+    let text = seen.snapshot.as_deref().unwrap_or_default();
+    if let Some(group) = text.lines().find_map(folded_group) {
+        return outcome.with(
+            "hint",
+            format!("similar elements are folded; browser_snapshot with expand: {group:?} shows those of {group}"),
+        );
+    }
+    if !text.is_empty() || seen.loading || seen.blocked_by_dialog || seen.unchanged {
         return outcome;
     }
+    if !is_interactive {
+        return outcome.with("hint", "the page shows nothing, at least not yet; call browser_wait");
+    }
     outcome.with("hint", "no interactive elements; call browser_snapshot with full: true to read the text")
+}
+
+/// The ref of a line that stands for folded elements: `- 12 more like these [ref=e40]`.
+fn folded_group(line: &str) -> Option<&str> {
+    let (count, rest) = line.trim_start().strip_prefix("- ")?.split_once(" more like these [ref=")?;
+    count.bytes().all(|digit| digit.is_ascii_digit()).then(|| rest.trim_end_matches(']'))
 }
 
 fn snapshot_outcome(seen: &Snapshot, offset: usize) -> Outcome {
@@ -172,7 +187,7 @@ fn snapshot_outcome(seen: &Snapshot, offset: usize) -> Outcome {
     if seen.blocked_by_dialog {
         outcome = outcome.with("blockedByDialog", true);
     }
-    for (name, is_set) in [("full", seen.full), ("truncated", seen.truncated)] {
+    for (name, is_set) in [("full", seen.full), ("truncated", seen.truncated), ("unchanged", seen.unchanged)] {
         if is_set {
             outcome = outcome.with(name, true);
         }
