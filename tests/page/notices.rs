@@ -55,6 +55,45 @@ fn status_texts_and_alerts_are_reported_when_they_change() {
     assert_eq!(notice_lines(&page.act(json!({ "kind": "hover", "selector": "#i" })).unwrap()), Vec::<String>::new());
 }
 
+/// A popup of plain elements, however it is shown: its first five lines.
+#[test]
+fn text_that_appears_is_reported() {
+    let Some(page) = TestTab::new("notices-text") else { return };
+    let popup = "<p>Delete it?</p><p>This cannot be undone</p>";
+    let lines = vec!["text : Delete it?", "text : This cannot be undone"];
+    let cases = [
+        ("<div id=s></div>".to_owned(), format!("s.innerHTML = '<div>{popup}</div>'"), lines.clone()),
+        (format!("<div id=s style='display: none'>{popup}</div>"), "s.style.display = 'block'".to_owned(), lines.clone()),
+        (format!("<div id=s hidden>{popup}</div>"), "s.hidden = false".to_owned(), lines.clone()),
+        (
+            format!("<style>.m {{ display: none }} .m.on {{ display: block }}</style><div id=s class=m>{popup}</div>"),
+            "s.classList.add('on')".to_owned(),
+            lines.clone(),
+        ),
+        (
+            format!("<style>.hidden {{ visibility: hidden }}</style><div id=s class='box hidden'>{popup}</div>"),
+            "s.classList.remove('hidden')".to_owned(),
+            lines.clone(),
+        ),
+        (
+            "<ul id=s></ul>".to_owned(),
+            "for (let i = 1; i < 9; i++) s.append(Object.assign(document.createElement('li'), { textContent: 'Row ' + i }))".to_owned(),
+            vec!["text : Row 1", "text : Row 2", "text : Row 3", "text : Row 4", "text : Row 5"],
+        ),
+        // Text that was there before, only changed, is not seen, or is reported as a dialog.
+        ("<div id=s><b>Same</b></div>".to_owned(), "s.innerHTML = '<i>Same</i>'".to_owned(), vec![]),
+        (format!("<div id=s>{popup}</div>"), "s.className = 'active'; s.style.color = 'red'".to_owned(), vec![]),
+        ("<div id=s></div>".to_owned(), "s.innerHTML = '<div hidden>x</div>'".to_owned(), vec![]),
+        ("<div id=s></div>".to_owned(), "s.innerHTML = '<div role=dialog aria-label=D>Sure?</div>'".to_owned(), vec!["dialog D: Sure?"]),
+    ];
+    for (html, script, wanted) in share(cases, 4) {
+        page.put("/", &format!("<button id=b onclick=\"{script}\">Go</button>{html}"));
+        page.go("/");
+        let outcome = page.click("#b");
+        assert_eq!(notice_lines(&outcome), wanted, "{html} {script}: {outcome:?}");
+    }
+}
+
 #[test]
 fn dialogs_of_the_page_are_reported_with_their_text() {
     let Some(page) = TestTab::new("notices-dialogs") else { return };

@@ -356,6 +356,17 @@ fn console_errors_since_an_action_are_reported() {
     assert!(bad.contains("bad 1") && worse.contains("worse"), "{bad} {worse}");
 }
 
+/// What changed between an earlier delta and the action is not an effect of the action.
+#[test]
+fn a_delta_compares_with_the_page_before_the_action() {
+    let html = "<button id=b onclick=\"p.textContent = 'clicked'\">Go</button><p id=p>old</p><p id=q>quiet</p>";
+    let Some(page) = TestTab::showing("settle-delta-now", html) else { return };
+    page.snapshot_with(SnapshotOptions::new().fold(true));
+    page.value("q.textContent = 'meanwhile'");
+    let changes = page.act(json!({ "kind": "click", "selector": "#b", "delta": true })).unwrap().changes.unwrap();
+    assert!(changes.contains("clicked") && !changes.contains("meanwhile"), "{changes}");
+}
+
 #[test]
 fn delta_returns_the_changed_lines() {
     let items: String = (0..20).map(|n| format!("<li>Item {n}</li>")).collect();

@@ -92,7 +92,7 @@ pub struct Outcome {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_load: Option<FailedDocument>,
     /// Messages of the page after the action: alerts, status texts, page dialogs that opened, fields that validation
-    /// refused.
+    /// refused, lines of other text that appeared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
     /// Tabs that the action opened.

@@ -1,5 +1,5 @@
 //! Notices: messages of the page after an action. Status texts, alerts, dialogs of the page, fields that validation
-//! refused.
+//! refused, other text that appeared.
 
 use std::time::Duration;
 
@@ -29,6 +29,8 @@ pub enum NoticeKind {
     Invalid,
     /// A polite live region (`role=status`, `role=log`, `<output>`) appeared or changed.
     Status,
+    /// A line of text in other elements that appeared, such as a popup without a role.
+    Text,
 }
 
 impl NoticeKind {
@@ -40,6 +42,7 @@ impl NoticeKind {
             Self::Dialog => "dialog",
             Self::Invalid => "invalid",
             Self::Status => "status",
+            Self::Text => "text",
         }
     }
 }

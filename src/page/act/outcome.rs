@@ -32,12 +32,9 @@ impl Tab {
             return run();
         }
         self.arrived(deadline)?;
-        let top = self.top()?;
         let redact = act.redact.as_ref();
-        if !self.is_page_kept(&self.document(&top, deadline)?, redact) {
-            // Keeps the text before the action, to compare with.
-            self.keep_page_now(redact, deadline)?;
-        }
+        // Keeps the text before the action, to compare with: what is known may be old.
+        self.keep_page_now(redact, deadline)?;
         let mut outcome = run()?;
         if !outcome.blocked_by_dialog {
             outcome.changes = self.changes(MAX_CHANGES, redact, deadline).ok();

@@ -1,6 +1,6 @@
 // Notices: messages of the page after an action. Status texts and alerts (live regions), dialogs of the page that
-// opened, and fields that validation refused.
-// Uses: name, node, node-cache, settle, wait.
+// opened, fields that validation refused, and other text that appeared.
+// Uses: appeared, name, node, node-cache, settle, wait.
 
 const LIVE = "[role~=alert i],[role~=status i],[role~=log i],output,[aria-live=polite i],[aria-live=assertive i]";
 const PAGE_DIALOGS = "dialog[open],[role~=dialog i],[role~=alertdialog i]";
@@ -8,7 +8,7 @@ const MARKED_INVALID = "[aria-invalid]:not([aria-invalid=''],[aria-invalid=false
 const NOTICE_CANDIDATES = LIVE + "," + PAGE_DIALOGS + "," + MARKED_INVALID;
 // Maximum number of elements checked and of notices reported, and lengths of a text and of a name.
 const [MOST_CANDIDATES, MOST_NOTICES, NOTICE_TEXT, NOTICE_NAME] = [200, 5, 300, 80];
-const NOTICE_ORDER = ["alert", "dialog", "invalid", "status"];
+const NOTICE_ORDER = ["alert", "dialog", "invalid", "status", "text"];
 // Maximum number of changes at a time whose live region is searched.
 const MOST_TOUCHES = 500;
 
@@ -28,6 +28,7 @@ function noteBefore(roots) {
   forget();
   [touched, failedFields] = [new Set(), new Set()];
   [saidBefore, mayHaveNotices] = [new Map(), false];
+  watchAppearing();
   try {
     for (const element of noticeCandidates(roots)) saidBefore.set(element, saidBy(element, noticeKind(element)));
   } catch {
@@ -128,7 +129,9 @@ function notices(roots) {
   }
   // The text of a dialog is reported with it.
   const dialogs = found.filter(({ kind }) => kind === "dialog").map(({ element }) => element);
-  const isApart = ({ element }) => !dialogs.some((dialog) => dialog !== element && CONTAINS.call(dialog, element));
+  const isApart = ({ element }) => !element || !dialogs.some((dialog) => dialog !== element && CONTAINS.call(dialog, element));
+  const other = saidBefore ? appearedLines(found.map(({ element }) => element)) : [];
+  for (const line of other) if (!found.some(({ text }) => text.includes(line))) add("text", null, line, "");
   const kept = found.filter(isApart).sort((a, b) => NOTICE_ORDER.indexOf(a.kind) - NOTICE_ORDER.indexOf(b.kind));
   return kept.slice(0, MOST_NOTICES).map(({ kind, text, name }) => (name ? { kind, text, name } : { kind, text }));
 }

@@ -1,7 +1,7 @@
 // Waiting until the effects of an action in this document have ended.
-// Uses: forms, node, notices, wait.
+// Uses: appeared, forms, node, notices, wait.
 
-const EVERYTHING = {subtree: true, childList: true, attributes: true, characterData: true};
+const EVERYTHING = {subtree: true, childList: true, attributes: true, attributeOldValue: true, characterData: true};
 
 // Ids of timers and animation frame callbacks are shared by the page and this world: subtracting those of this world,
 // which are counted here, gives the number of the page's.
@@ -187,6 +187,7 @@ function count(records) {
     else countEarly(record);
   }
   noteTouched(records);
+  if (begun) noteAppearing(records);
   for (const {addedNodes} of records) {
     for (const node of addedNodes) if (isElement(node)) observeIn(node);
   }

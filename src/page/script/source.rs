@@ -34,6 +34,7 @@ concat!(
     include_str!("wait.js"),
     include_str!("rendered.js"),
     include_str!("find.js"),
+    include_str!("appeared.js"),
     include_str!("notices.js"),
     include_str!("element-key.js"),
     include_str!("element-html.js"),

@@ -8,6 +8,7 @@ const sheets = {
   drags: [], // selectors of elements with a drag cursor
   hovers: [], // selectors of elements with a hover style of their own, without `:hover`
   reveals: [], // selectors of elements that show something while the mouse is over them, without `:hover`
+  hides: [], // last parts of the selectors of hidden elements
   cases: true,
   inerts: true,
 };
@@ -17,6 +18,7 @@ const GET_ADOPTED_SHEETS = getterOf(Document.prototype, "adoptedStyleSheets");
 const MOST_RULES = 4000;
 const MOST_SELECTORS = 60;
 const MOST_HOVERS = 400;
+const MOST_HIDES = 1000;
 const readBefore = new WeakMap();
 
 /** Reads the style sheets; unchanged ones are read only once. */
@@ -26,7 +28,7 @@ function readSheets() {
   store.sheets = true;
   sheets.generates = store.flat ? ["q"] : null;
   sheets.points = store.flat ? ['[style*="cursor"]'] : null;
-  [sheets.hovers, sheets.reveals, sheets.drags] = [[], [], ['[style*="cursor"]']];
+  [sheets.hovers, sheets.reveals, sheets.hides, sheets.drags] = [[], [], [], ['[style*="cursor"]']];
   sheets.cases = ALL_IN_DOCUMENT.call(document, '[style*="text-transform"]').length > 0;
   sheets.inerts = ALL_IN_DOCUMENT.call(document, '[style*="interactivity"]').length > 0;
   for (const sheet of GET_SHEETS.call(document)) readSheet(sheet);
@@ -56,7 +58,7 @@ function seenIn(sheet) {
   }
   let seen = readBefore.get(sheet);
   if (!seen || seen.count !== rules.length) {
-    seen = { count: rules.length, generates: [], points: [], drags: [], hovers: [], reveals: [], cases: false, inerts: false, imports: [] };
+    seen = { count: rules.length, generates: [], points: [], drags: [], hovers: [], reveals: [], hides: [], cases: false, inerts: false, imports: [] };
     if (rules.length > MOST_RULES) {
       seen.cases = seen.inerts = true;
       seen.generates = seen.points = null;
@@ -79,6 +81,7 @@ function readSheet(sheet) {
   sheets.points = joined(sheets.points, seen.points);
   if (sheets.drags.length + seen.drags.length <= MOST_SELECTORS) sheets.drags.push(...seen.drags);
   if (sheets.hovers.length + seen.hovers.length <= MOST_HOVERS) sheets.hovers.push(...seen.hovers);
+  sheets.hides.push(...seen.hides.slice(0, Math.max(0, MOST_HIDES - sheets.hides.length)));
   sheets.reveals.push(...seen.reveals.slice(0, Math.max(0, MOST_HOVERS - sheets.reveals.length)));
   for (const rule of seen.imports) if (rule.styleSheet) readSheet(rule.styleSheet);
 }
@@ -94,12 +97,13 @@ function readRules(rules, around, seen) {
     const text = rule.cssText;
     if (text.includes("text-transform")) seen.cases = true;
     if (text.includes("interactivity")) seen.inerts = true;
-    if (text.includes("cursor") || text.includes(":hover") || (text.includes("content:") && (text.includes(":before") || text.includes(":after")))) {
+    if (HIDES.test(text) || text.includes("cursor") || text.includes(":hover") || (text.includes("content:") && (text.includes(":before") || text.includes(":after")))) {
       readSelectors(rule, around, seen);
     }
   }
 }
 
+const HIDES = /display: none|visibility: hidden|opacity: 0;/;
 const GENERATING = /::?(before|after)\s*$/;
 
 function readSelectors(rule, around, seen) {
@@ -120,6 +124,7 @@ function readSelectors(rule, around, seen) {
     readHovers(own, seen);
     readReveals(own, rule.style, seen);
   }
+  if (HIDES.test(rule.style.cssText)) readHides(own, seen);
   if (cursor && DRAGS.test(cursor)) seen.drags.push(own);
   if (cursor && (HANDS.test(cursor) || cursor.includes("var("))) seen.points.push(own);
   if (rule.cssRules && rule.cssRules.length) readRules(rule.cssRules, own.replace(/::?(before|after)/g, ""), seen);
@@ -127,6 +132,14 @@ function readSelectors(rule, around, seen) {
 
 // The last compound of a selector, ignoring combinators in parentheses.
 const LAST_COMPOUND = /(?:[^\s>+~()[\]]|\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])+$/;
+
+// The last compounds of selectors without states and pseudo-elements.
+function readHides(selectors, seen) {
+  for (const part of selectors.split(/,(?![^(]*\))/)) {
+    const [last] = LAST_COMPOUND.exec(part.trim()) || [""];
+    if (/[.#]/.test(last) && !/::?(?!not\()/.test(last)) seen.hides.push(last);
+  }
+}
 
 // The selectors of a rule that match the hovered element itself, not a sibling or descendant.
 function readHovers(selectors, seen) {

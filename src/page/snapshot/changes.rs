@@ -11,6 +11,7 @@ use super::super::error::{Error, Shown};
 use super::super::world::Doc;
 use super::collect::Item;
 use super::diff::Diff;
+use super::fold::own_ref;
 use super::{Format, SnapshotOptions, fold, redact, text};
 use crate::redact::Secrets;
 use crate::sync::Deadline;
@@ -119,33 +120,12 @@ fn brief(diff: &Diff) -> String {
         diff.hunks.iter().flat_map(|hunk| &hunk.added).filter_map(|line| own_ref(line)).collect();
     let mut lines = Vec::new();
     for hunk in &diff.hunks {
-        let removed_lines =
-            hunk.removed.iter().filter(|line| own_ref(line).is_none_or(|reference| !added.contains(reference)));
-        lines.extend(removed_lines.map(|line| format!("- {line}")));
-        lines.extend(hunk.added.iter().map(|line| format!("+ {line}")));
+        let is_gone = |line: &&str| own_ref(line).is_none_or(|reference| !added.contains(reference));
+        let removed: Vec<&str> = hunk.removed.iter().map(String::as_str).filter(is_gone).collect();
+        lines.extend(fold::folded_lines(&removed, "- "));
+        lines.extend(fold::folded_lines(&hunk.added.iter().map(String::as_str).collect::<Vec<_>>(), "+ "));
     }
     lines.join("\n")
-}
-
-/// The ref of a line. Text that looks like a ref in a name comes before it.
-fn own_ref(line: &str) -> Option<&str> {
-    let (role, rest) = line.trim_start().strip_prefix("- ")?.split_once(' ')?;
-    if role.ends_with(':') {
-        return None;
-    }
-    let rest = match rest.strip_prefix('"') {
-        Some(quoted) => {
-            let mut escaped = false;
-            let end = quoted.find(|c| {
-                let ends = c == '"' && !escaped;
-                escaped = c == '\\' && !escaped;
-                ends
-            })?;
-            quoted.get(end + 1..)?.trim_start()
-        }
-        None => rest,
-    };
-    rest.strip_prefix("[ref=")?.split(']').next()
 }
 
 #[cfg(test)]
@@ -161,6 +141,29 @@ mod tests {
             text,
             "- - paragraph: old\n- - link \"Gone\" [ref=e2]\n+ - button \"Buy (3)\" [ref=e1]\n+ - paragraph: new"
         );
+    }
+
+    #[test]
+    fn days_of_a_calendar_are_folded() {
+        let days = |from: u32| -> String {
+            let day = |day: u32| format!("    - gridcell \"{day}\" [ref=e{}]\n", day + from);
+            let week = |week: u32| {
+                format!("  - row [ref=e{}]\n", 100 + week) + &(1..=7).map(|d| day(week * 7 + d)).collect::<String>()
+            };
+            (0..5).map(week).collect()
+        };
+        let opened = brief(&Diff::between(
+            "- button \"Date\" [ref=e200]",
+            &format!("- button \"Date\" [ref=e200]\n{}", days(0)),
+        ));
+        assert!(opened.contains("+     - 30 more like these [ref=e6]"), "{opened}");
+        assert_eq!((opened.matches("gridcell").count(), opened.matches("- row").count()), (5, 5), "{opened}");
+        let closed = brief(&Diff::between(&format!("- text: x\n{}", days(0)), "- text: x"));
+        assert!(closed.contains("-     - 30 more like these [ref=e6]"), "{closed}");
+        // Different buttons are not alike.
+        let tools = "- button \"Bold\" [ref=e1]\n- button \"Italic\" [ref=e2]\n- button \"a\" [ref=e3]\n- button \"b\" [ref=e4]\n\
+            - button \"c\" [ref=e5]\n- button \"d\" [ref=e6]\n- button \"e\" [ref=e7]\n- button \"f\" [ref=e8]\n- button \"g\" [ref=e9]";
+        assert!(!brief(&Diff::between("", tools)).contains("more like"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Leaving out nodes: by the filters of a snapshot, and in long runs of similar siblings.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::super::world::Node;
 use super::SnapshotOptions;
@@ -189,6 +189,71 @@ fn runs(shapes: &[Shape<'_>]) -> Vec<Run> {
         run.folds = true;
     }
     runs
+}
+
+/// Lines of a diff, with `mark` in front. Of eight or more elements of one role and shape, such as the days of a
+/// calendar, five are shown.
+pub(super) fn folded_lines(lines: &[&str], mark: &str) -> Vec<String> {
+    let keys: Vec<Option<(&str, Shape<'_>)>> = lines.iter().map(|line| key_of(line)).collect();
+    let mut counts: HashMap<&(&str, Shape<'_>), (usize, usize)> = HashMap::new();
+    for key in keys.iter().flatten() {
+        counts.entry(key).or_default().0 += 1;
+    }
+    let mut out = Vec::with_capacity(lines.len());
+    for (line, key) in lines.iter().zip(&keys) {
+        let Some((all, seen)) = key.as_ref().and_then(|key| counts.get_mut(key)).filter(|(all, _)| *all >= RUN) else {
+            out.push(format!("{mark}{line}"));
+            continue;
+        };
+        *seen += 1;
+        match *seen {
+            ..=SHOWN => out.push(format!("{mark}{line}")),
+            number if number == SHOWN + 1 => {
+                let indent = line.len() - line.trim_start().len();
+                let reference = own_ref(line).map(|reference| format!(" [ref={reference}]")).unwrap_or_default();
+                out.push(format!("{mark}{:indent$}- {} more like these{reference}", "", *all - SHOWN));
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Role and shape of the element of a line; `None` for text and for elements without a name.
+fn key_of(line: &str) -> Option<(&str, Shape<'_>)> {
+    let rest = line.trim_start().strip_prefix("- ")?;
+    let end = rest.find([' ', ':']).unwrap_or(rest.len());
+    let (role, rest) = rest.split_at_checked(end)?;
+    if matches!(role, "text" | "") || rest.starts_with(':') {
+        return None;
+    }
+    let rest = rest.trim_start();
+    let text = match rest.strip_prefix('"') {
+        Some(quoted) => quoted.split_once("\" [").map_or(quoted, |(name, _)| name),
+        None => rest.split_once("]: ")?.1,
+    };
+    Some((role, Shape::of_text(text))).filter(|(_, shape)| *shape != Shape::Nameless)
+}
+
+/// The ref of a line. Text that looks like a ref in a name comes before it.
+pub(super) fn own_ref(line: &str) -> Option<&str> {
+    let (role, rest) = line.trim_start().strip_prefix("- ")?.split_once(' ')?;
+    if role.ends_with(':') {
+        return None;
+    }
+    let rest = match rest.strip_prefix('"') {
+        Some(quoted) => {
+            let mut escaped = false;
+            let end = quoted.find(|c| {
+                let ends = c == '"' && !escaped;
+                escaped = c == '\\' && !escaped;
+                ends
+            })?;
+            quoted.get(end + 1..)?.trim_start()
+        }
+        None => rest,
+    };
+    rest.strip_prefix("[ref=")?.split(']').next()
 }
 
 /// What siblings are compared by.

@@ -46,7 +46,11 @@ fn followed(value: &Value, out: &Out) {
 /// `alert: Wrong password`, `invalid "Email": Please fill out this field.`
 fn noticed(notice: &Value) -> String {
     let kind = word(notice, "kind");
-    let kind = if kind == "dialog" { "page dialog" } else { &kind };
+    let kind = match &*kind {
+        "dialog" => "page dialog",
+        "text" => "new text",
+        kind => kind,
+    };
     let name = Some(word(notice, "name")).filter(|name| !name.is_empty());
     let name = name.map(|name| format!(" \"{name}\"")).unwrap_or_default();
     let text = Some(word(notice, "text")).filter(|text| !text.is_empty());

@@ -89,7 +89,10 @@ impl Browser<'_> {
         if !changes.is_empty() {
             outcome = outcome.with_covered("changes", changes);
         }
-        let is_new = |notice: &&page::Notice| !changes.contains(notice.text.as_str());
+        let is_new = |notice: &&page::Notice| {
+            let is_told = notice.kind == page::NoticeKind::Text && done.changes.is_some();
+            !is_told && !changes.contains(notice.text.as_str())
+        };
         let notices: Vec<Value> = done.notices.iter().filter(is_new).map(|notice| notice_line(notice).into()).collect();
         let pending: Vec<Value> = done.pending_dialogs.iter().map(dialog).collect();
         for (name, list) in [

@@ -598,7 +598,9 @@ fn effects(outcome: &page::Outcome, said: &mut Observation) {
     for error in outcome.console_errors.iter().take(MOST_LISTED) {
         said.page_texts.push(format!("console error: {}", cut(error, 160)));
     }
-    for notice in outcome.notices.iter().take(MOST_LISTED) {
+    // Other new text is in the picture.
+    let told = outcome.notices.iter().filter(|notice| notice.kind != page::NoticeKind::Text);
+    for notice in told.take(MOST_LISTED) {
         said.page_texts.push(format!("{}: {} {}", notice.kind.as_str(), cut(&notice.name, 60), cut(&notice.text, 160)));
     }
     for download in outcome.downloads.iter().take(MOST_LISTED) {
