@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use cdpilot::page::{Download, DownloadState, Error, PageOptions};
+use cdpilot::page::{Download, DownloadState, Error, PageOptions, SnapshotOptions};
 use cdpilot::supervisor::{EventKind, SupervisorOptions};
 use cdpilot::sync::Deadline;
 use serde_json::json;
@@ -185,4 +185,19 @@ fn download_progress_and_interruption_are_reported() {
     let Some(without) = SettleTab::new("no-downloads") else { return };
     let error = without.wait_download(None, soon()).unwrap_err();
     assert_eq!(error.code(), "BAD_REQUEST");
+}
+
+/// A tab with a PDF says so, and its document can be saved.
+#[test]
+fn a_pdf_is_named_and_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(tab) = downloading("downloads-pdf", folder.path()) else { return };
+    let file = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\ntrailer<</Root 1 0 R>>\n";
+    tab.site.put("/report.pdf", Answer::bytes("application/pdf", file.as_bytes()));
+    tab.go("/report.pdf");
+    let seen = tab.tab.snapshot(&SnapshotOptions::default(), soon()).unwrap();
+    let text = tab.tab.text(None, None, soon()).unwrap();
+    assert!(seen.pdf && text.pdf && text.text.is_empty(), "{text:?}");
+    let saved = tab.tab.download_document(Some("mine.pdf"), soon()).unwrap();
+    assert_eq!(std::fs::read_to_string(saved.path.unwrap()).unwrap(), file);
 }

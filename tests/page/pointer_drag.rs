@@ -1,10 +1,10 @@
 //! Mouse drags and drag and drop, verified by the events of the page.
 
-use cdpilot::page::Input;
+use cdpilot::page::{Input, Settled};
 use serde_json::{Value, json};
 
 use crate::support::site::{Answer, Held};
-use crate::support::test_tab::TestTab;
+use crate::support::test_tab::{TestTab, ref_of};
 
 /// An element to drag and a drop target that logs its events.
 fn things(left: &str, right: &str) -> String {
@@ -90,6 +90,29 @@ fn a_drag_between_processes_leaves_both_frames_working() {
     page.log();
     page.click("#other");
     assert!(page.log().ends_with("click#other"));
+}
+
+/// What the drop changes in the other frame is an effect of the drag.
+#[test]
+fn a_drop_in_another_process_is_seen() {
+    let Some(page) = TestTab::new("drop-seen") else { return };
+    page.put(
+        "/",
+        "<div draggable=true role=button aria-label=Drag style='width: 80px; height: 40px' \
+         ondragstart=\"event.dataTransfer.setData('text/plain', 'hi')\">d</div><iframe src='@b/in'></iframe>",
+    );
+    page.put(
+        "/in",
+        "<div role=button aria-label=Target style='width: 200px; height: 100px' ondragover='event.preventDefault()' \
+         ondrop=\"event.preventDefault(); this.innerHTML = '<b>Got it</b>'\">t</div>",
+    );
+    page.go("/");
+    page.frame("/in");
+    let seen = page.snapshot();
+    let (start, end) = (ref_of(&seen, "\"Drag\""), ref_of(&seen, "\"Target\""));
+    let done = page.act(json!({ "kind": "drag", "startRef": start, "endRef": end })).unwrap();
+    assert_eq!(done.settled, Settled::PageSettled, "{done:?}");
+    assert!(done.notices.iter().any(|notice| notice.text == "Got it"), "{done:?}");
 }
 
 #[test]

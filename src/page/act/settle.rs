@@ -291,10 +291,15 @@ impl Tab {
 
     /// The frames to watch for changes: that of the element, and those around it.
     fn watched_frames(&self, act: &Act, before: &Before, deadline: Deadline<'_>) -> Vec<FrameId> {
-        let named = act.kind.locator().and_then(|at| match (&at.reference, &at.frame_id) {
-            (Some(reference), _) => self.resolve(reference).ok().map(|(node, _)| node.frame),
-            (None, frame) => frame.as_deref().map(FrameId::from),
-        });
+        let (reference, frame) = match &act.kind {
+            // The drop has the effects.
+            ActKind::Drag { start_ref, end_ref, frame_id, .. } => (end_ref.as_ref().or(start_ref.as_ref()), frame_id),
+            kind => kind.locator().map_or((None, &None), |at| (at.reference.as_ref(), &at.frame_id)),
+        };
+        let named = match reference {
+            Some(reference) => self.resolve(reference).ok().map(|(node, _)| node.frame),
+            None => frame.as_deref().map(FrameId::from),
+        };
         let frames = around(&before.seen, named.or_else(|| before.top.clone()));
         // An action on an element begins when the element is ready.
         let now = act.kind.locator().is_none_or(|at| !at.is_given()) && !matches!(act.kind, ActKind::Drag { .. });

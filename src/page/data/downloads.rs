@@ -300,6 +300,17 @@ impl Tab {
         }
     }
 
+    /// Downloads the document that the tab shows, such as a PDF, and waits for its end as
+    /// [`wait_download`](Self::wait_download) does.
+    ///
+    /// # Errors
+    /// Those of [`wait_download`](Self::wait_download).
+    pub fn download_document(&self, path: Option<&str>, deadline: Deadline<'_>) -> Result<Download, Error> {
+        self.arrived(deadline)?;
+        self.call::<u8>(&self.top()?, "saveDocument", &(), deadline)?;
+        self.wait_download(path, deadline)
+    }
+
     /// Waits for a download to end: the oldest one of this tab that no call has returned yet, whether it is in
     /// progress, not started yet, or finished less than two minutes ago. With `path`, a file name, it gets that name in
     /// the downloads folder, or that name with a number if it is taken.

@@ -19,6 +19,9 @@ pub struct PageText {
     /// The server of the page has not answered yet, so there is no text.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub loading: bool,
+    /// The document is a PDF, whose text is not read.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pdf: bool,
 }
 
 impl PageText {
@@ -44,6 +47,8 @@ struct TextReply {
     truncated: bool,
     #[serde(default)]
     missing: bool,
+    #[serde(default)]
+    pdf: bool,
     bad: Option<String>,
 }
 
@@ -105,7 +110,7 @@ impl Tab {
             self.call::<TextReply>(&frame, "text", args, deadline)
         };
         let Some((_, reply)) = self.unless_loading(deadline, read)? else {
-            return Ok(PageText { text: String::new(), truncated: false, loading: true });
+            return Ok(PageText { text: String::new(), truncated: false, loading: true, pdf: false });
         };
         let reply = reply.result;
         let shown = || args["selector"].as_str().unwrap_or_default().chars().take(200).collect::<String>();
@@ -118,7 +123,7 @@ impl Tab {
         if reply.bad.is_some() {
             return Err(Error::BadRequest { problem: format!("the selector {:?} is not valid CSS", shown()) });
         }
-        Ok(PageText { text: reply.text, truncated: reply.truncated, loading: false })
+        Ok(PageText { text: reply.text, truncated: reply.truncated, loading: false, pdf: reply.pdf })
     }
 
     /// The texts of the tab's frames, in order of their creation, without empty ones: at most `most` frames, with at
@@ -133,7 +138,7 @@ impl Tab {
         let answers = self.call_all::<TextReply, _>(&ids, "text", |_| &args, deadline);
         let reply = frames.iter().zip(answers).filter_map(|(frame, answer)| {
             let reply = answer.ok()?.1.result;
-            let text = PageText { text: reply.text, truncated: reply.truncated, loading: false };
+            let text = PageText { text: reply.text, truncated: reply.truncated, loading: false, pdf: reply.pdf };
             (!text.text.trim().is_empty()).then(|| FrameText { url: frame.url.to_string(), text })
         });
         reply.collect()

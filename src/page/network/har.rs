@@ -68,9 +68,11 @@ impl Tab {
             "pages": [{ "startedDateTime": date(started), "id": "page1", "title": title, "pageTimings": {} }],
             "entries": entries,
         });
+        let mut comment = "WebSocket connections are left out".to_owned();
         if left_out > 0 {
-            log["comment"] = format!("{left_out} bodies are left out: no longer available, or too large").into();
+            comment = format!("{comment}; {left_out} bodies are left out: no longer available, or too large");
         }
+        log["comment"] = comment.into();
         let count = log["entries"].as_array().map_or(0, Vec::len);
         Ok(Har { archive: json!({ "log": log }), entries: count, bodies_left_out: left_out })
     }

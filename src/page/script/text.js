@@ -182,6 +182,18 @@ function textRoots(main) {
   return roots;
 }
 
+/** Whether the document is a PDF, whose content is in a viewer that is not read. */
+const isPdf = () => document.contentType === "application/pdf";
+
+/** Saves the document as a download. */
+calls.saveDocument = () => {
+  const link = document.createElement("a");
+  link.href = GET_URL.call(document);
+  link.download = "";
+  link.click();
+  return 0;
+};
+
 calls.text = ({ selector, main, most }) => {
   let roots;
   if (selector) {
@@ -203,5 +215,5 @@ calls.text = ({ selector, main, most }) => {
   }
   // Does not cut a surrogate pair in half.
   const cut = most > 0 && text.length > most ? Array.from(text.slice(0, most * 2)).slice(0, most).join("") : text;
-  return { text: cut, truncated: deep || cut.length < text.length };
+  return { text: cut, truncated: deep || cut.length < text.length, pdf: isPdf() };
 };

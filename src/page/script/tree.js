@@ -1,5 +1,5 @@
 // The accessibility tree of a document as a flat list.
-// Uses: act, content, context, describe, hint, name, native, node, node-cache, role, state, style, value.
+// Uses: act, content, context, describe, hint, name, native, node, node-cache, role, state, style, text, value.
 
 // Kinds that are only shown with a name or state: they structure or position their content.
 const QUIET_KINDS = new Set(["generic", "none", "LabelText", "LayoutTable", "LayoutTableRow", "LayoutTableCell", "RubyAnnotation", "SvgRoot"]);
@@ -569,6 +569,7 @@ calls.tree = (options) => {
   const { elements: count, roots } = survey();
   const walk = new Walk(options);
   const answer = { url: GET_URL.call(document), title: "", nodes: walk.nodes, count, roots, frames: walk.frames, focused: 0, unsure: walk.unsure, unknown: walk.unknown };
+  if (isPdf()) answer.pdf = true;
   answer.title = GET_TITLE.call(document).slice(0, MOST_ADDRESS);
   if (top && isConnected(top)) {
     const modal = modalElement();

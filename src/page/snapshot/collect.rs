@@ -66,6 +66,8 @@ pub(in super::super) struct Collected {
     pub(in super::super) rescued: bool,
     /// Whether something was left out because it is nested too deeply.
     pub(in super::super) cut: bool,
+    /// Whether the document is a PDF.
+    pub(in super::super) pdf: bool,
 }
 
 struct ReadFrame {
@@ -158,11 +160,11 @@ impl Tab {
             return Err(Error::NoMatch { selector, place: location });
         }
         let (url, title) = (std::mem::take(&mut top.tree.url), std::mem::take(&mut top.tree.title));
-        let doc = top.doc.clone();
+        let (doc, pdf) = (top.doc.clone(), top.tree.pdf);
         let mut joined = Joined { read, held, top: self.top()?, items: Vec::new(), frames: 0, cut: false };
         joined.add(&root, 0);
         let Joined { items, frames, cut, .. } = joined;
-        Ok(Collected { url, title, doc, items: merged(items), frames, unread, rescued, cut })
+        Ok(Collected { url, title, doc, items: merged(items), frames, unread, rescued, cut, pdf })
     }
 
     /// Waits for frames that are moving to another process.

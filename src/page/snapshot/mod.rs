@@ -232,6 +232,9 @@ pub struct Snapshot {
     /// The server of the page has not answered yet: only what the browser knows is filled in.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub loading: bool,
+    /// The document is a PDF: its content is not read. `POST /wait/download` with `document` saves it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pdf: bool,
     /// A dialog is open: the content is empty.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub blocked_by_dialog: bool,
@@ -350,7 +353,7 @@ impl Tab {
         if options.keeps_page() {
             self.keep_page(&seen.doc, seen.items.clone(), options.redact.as_ref());
         }
-        shown.truncated = seen.cut;
+        (shown.truncated, shown.pdf) = (seen.cut, seen.pdf);
         shown.full = options.diff;
         let mut items = fold::filtered(seen.items, options);
         if options.fold || expand.is_some() {
@@ -459,6 +462,7 @@ impl Tab {
             full: false,
             unchanged: false,
             loading: false,
+            pdf: false,
             blocked_by_dialog: false,
             rescued: false,
             unread: Vec::new(),

@@ -37,6 +37,9 @@ pub(super) struct Tree {
     /// Whether something was left out because it is nested too deeply.
     #[serde(default)]
     pub(super) cut: bool,
+    /// The document is a PDF.
+    #[serde(default)]
+    pub(super) pdf: bool,
     /// Nothing matches the selector.
     #[serde(default)]
     pub(super) missing: bool,

@@ -274,6 +274,9 @@ pub(in super::super) struct Download {
     /// Name under which the file is saved in downloads/ of the server's home [default: the name suggested by the site]
     #[arg(value_name = "NAME")]
     name: Option<String>,
+    /// Download the document that the tab shows, such as a PDF, instead of waiting
+    #[arg(long)]
+    document: bool,
     /// Copy the downloaded file to this path
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -518,7 +521,8 @@ impl Emulate {
 
 impl Download {
     pub(super) fn call(&self) -> Call {
-        let request = Request::new(op::WAIT_DOWNLOAD, &api::WaitDownload { path: self.name.clone() });
+        let request =
+            Request::new(op::WAIT_DOWNLOAD, &api::WaitDownload { path: self.name.clone(), document: self.document });
         let call = Call::new(self.tab.of(request), show::download).file(self.out.clone());
         Call { waits_for: Some("waiting for a download to finish"), ..call }
     }

@@ -89,7 +89,7 @@ pub(in super::super) struct Errors {
 pub(in super::super) struct Requests {
     #[command(flatten)]
     fields: Fields<api::RequestsQuery>,
-    /// Write all requests and bodies to this file as an HTTP Archive (HAR 1.2); it may contain secrets and is readable by
+    /// Write all requests and bodies, without WebSockets, to this file as an HTTP Archive (HAR 1.2); it may contain secrets and is readable by
     /// its owner only
     #[arg(long, value_name = "FILE", conflicts_with_all = ["filter", "limit", "clear", "headers"])]
     har: Option<PathBuf>,

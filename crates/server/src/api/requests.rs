@@ -511,6 +511,8 @@ request! {
     WaitDownload {
         /// File name below `downloads/`. Default: the suggested name.
         path: Option<String> = default,
+        /// Download the document that the tab shows, such as a PDF, first.
+        document: bool = default,
     }
 }
 

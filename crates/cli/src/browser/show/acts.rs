@@ -38,6 +38,7 @@ fn followed(value: &Value, out: &Out) {
     if is(value, "navigated") || is(value, "blockedByDialog") {
         list(value, "answered_dialogs").iter().for_each(|dialog| note(&answered(dialog), out));
     }
+    unauthorized(value, out);
     list(value, "notices").iter().for_each(|notice| note(&noticed(notice), out));
     whole(value["changes"].as_str().unwrap_or_default(), out);
     pending(value, out);
@@ -85,6 +86,14 @@ fn answered(dialog: &Value) -> String {
 fn went(value: &Value) -> String {
     let status = value["status"].as_u64().map(|status| format!(" ({status})")).unwrap_or_default();
     format!("navigated to {}{status}", word(value, "url"))
+}
+
+/// Names the option for credentials after an answer with the status 401.
+pub(super) fn unauthorized(value: &Value, out: &Out) {
+    if value["status"] == 401 {
+        let what = "status 401: for HTTP authentication, `cdpilot emulate --credentials USER:PASSWORD`, then";
+        note(&format!("{what} `cdpilot reload`"), out);
+    }
 }
 
 /// The result line of an action after which the page shows nothing else.
@@ -201,6 +210,7 @@ pub(in super::super) fn navigated(value: &Value, out: &Out) {
         out.line(&format!("the page stays at {}", word(value, "url")));
     } else {
         out.line(&format!("done: {}", went(value)));
+        unauthorized(value, out);
         let title = word(value, "title");
         if !title.is_empty() {
             note(&title, out);

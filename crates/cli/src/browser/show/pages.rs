@@ -42,6 +42,7 @@ pub(in super::super) fn snapshot(value: &Value, out: &Out) {
         ));
     }
     loading(value, out);
+    pdf(value, out);
     beside(value, out);
 }
 
@@ -52,6 +53,12 @@ fn folded(snapshot: &str) -> Option<&str> {
             line.trim_start_matches(['+', ' ']).strip_prefix("- ")?.split_once(" more like these [ref=")?;
         count.bytes().all(|digit| digit.is_ascii_digit()).then(|| rest.trim_end_matches(']'))
     })
+}
+
+fn pdf(value: &Value, out: &Out) {
+    if is(value, "pdf") {
+        out.aside("the tab shows a PDF, which is not read; `cdpilot download --document` saves the file");
+    }
 }
 
 fn loading(value: &Value, out: &Out) {
@@ -147,6 +154,7 @@ pub(in super::super) fn text(value: &Value, out: &Out) {
         out.aside("truncated: there is more; show it with --max-chars or --offset");
     }
     loading(value, out);
+    pdf(value, out);
     beside(value, out);
 }
 

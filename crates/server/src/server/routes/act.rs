@@ -155,7 +155,12 @@ pub(super) fn download(call: &Call<'_>, wait: WaitDownload) -> Result<Downloaded
     if wait.path.as_deref().is_some_and(str::is_empty) {
         return Err(ApiError::bad("path: expected a file name, got an empty string; omit path for the suggested name"));
     }
-    Ok(Downloaded { download: call.tab()?.tab.wait_download(wait.path.as_deref(), call.deadline)? })
+    let (tab, path) = (call.tab()?.tab, wait.path.as_deref());
+    let download = match wait.document {
+        true => tab.download_document(path, call.deadline)?,
+        false => tab.wait_download(path, call.deadline)?,
+    };
+    Ok(Downloaded { download })
 }
 
 fn millis(time: Duration) -> u64 {

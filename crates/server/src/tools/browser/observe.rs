@@ -149,6 +149,13 @@ pub(super) fn short(browser: &Browser<'_>, target: Option<&str>, call: &ToolCont
 /// Adds a hint to an empty snapshot, which is easily mistaken for an empty page, and to one with folded elements.
 fn hinted(outcome: Outcome, seen: &Snapshot, is_interactive: bool) -> Outcome {
     let text = seen.snapshot.as_deref().unwrap_or_default();
+    if seen.pdf {
+        return outcome.with(
+            "hint",
+            "a PDF, whose content is not read; browser_console with this expression saves the file: \
+             Object.assign(document.createElement('a'), {href: location.href, download: ''}).click()",
+        );
+    }
     if let Some(group) = text.lines().find_map(folded_group) {
         return outcome.with(
             "hint",
