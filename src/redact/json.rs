@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::forms::is_secret_word;
-use super::{ChangingSecrets, Secrets};
+use super::{ChangingSecrets, Secrets, placeholders};
 
 /// Minimum length of a string that is treated as Base64-encoded bytes.
 const BYTES: usize = 256;
@@ -102,7 +102,7 @@ fn is_secret(name: &str, value: &Value) -> bool {
 }
 
 fn is_text(value: &Value) -> bool {
-    value.as_str().is_some_and(|text| !text.is_empty())
+    value.as_str().is_some_and(|text| !text.is_empty() && !placeholders::is_only(text))
 }
 
 fn names_secret(name: &str) -> bool {

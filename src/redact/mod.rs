@@ -25,6 +25,7 @@ mod forms;
 mod headers;
 mod json;
 mod labels;
+mod placeholders;
 mod stored;
 
 pub use addresses::redact_addresses;
@@ -232,7 +233,7 @@ impl Secrets {
                 text = Cow::Owned(covered);
             }
         }
-        match cover_forms(&text) {
+        match placeholders::cover_around(&text, |part| cover_forms(part)) {
             Some(covered) => Cow::Owned(covered),
             None => text,
         }
@@ -243,7 +244,7 @@ impl Secrets {
     #[must_use]
     pub fn cover_field<'a>(&self, label: &str, value: &'a str) -> Cow<'a, str> {
         let is_masked = value.chars().all(|c| c == '•');
-        if !is_masked && is_secret_label(label) {
+        if !is_masked && is_secret_label(label) && !placeholders::is_only(value) {
             return Cow::Borrowed(Self::COVER);
         }
         self.cover(value)
@@ -274,6 +275,30 @@ mod tests {
         let second = ChangingSecrets::default();
         second.replace(["kestrel falcon".to_owned()]);
         assert_eq!(secrets.including(&second).cover("a kestrel falcon"), "a [secret]");
+    }
+
+    #[test]
+    fn placeholders_are_names_and_no_secrets() {
+        let secrets = Secrets::new(["kestrel"]);
+        for same in [
+            "{{secret:shop}}",
+            "type {{secret:shop_password}} and {{ secret: shop.code }}",
+            "password: {{secret:shop-1}}",
+            r#"{"text":"{{secret:token}}"}"#,
+        ] {
+            assert_eq!(secrets.cover(same), same);
+        }
+        assert_eq!(secrets.cover_field("Password", "{{secret:shop}}"), "{{secret:shop}}");
+        assert_eq!(
+            secrets.cover_json(serde_json::json!({ "password": "{{secret:shop}}" }))["password"],
+            "{{secret:shop}}"
+        );
+        // A secret in its place is still one.
+        assert_eq!(secrets.cover("{{secret:kestrel}}"), "{{secret:[secret]}}");
+        assert_eq!(secrets.cover("password: hunter2hunter2 {{secret:shop}}"), "password: [secret] {{secret:shop}}");
+        let token = format!("{{{{secret:ghp_{}}}}}", "a1B2".repeat(9));
+        assert!(!secrets.cover(&token).contains("a1B2"), "{}", secrets.cover(&token));
+        assert_eq!(secrets.cover_field("Password", "x {{secret:shop}}"), "[secret]");
     }
 
     #[test]

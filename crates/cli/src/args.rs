@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::values::{port, whole};
-use super::{browser, chat, secrets, tool_calls, tool_settings};
+use super::{browser, chat, models, secrets, tool_calls, tool_settings};
 use cdpilot::browser::{Switch, TransportKind};
 use cdpilot::supervisor::{BridgeMode, DialogPolicy};
 use cdpilot_server::config::AutoSwitch;
@@ -91,6 +91,8 @@ pub(super) enum Command {
     Tools(tool_settings::Tools),
     /// Store passwords that a model may type but never sees
     Secrets(secrets::Secrets),
+    /// Set up the models that drive the agent, and test them
+    Models(models::Models),
     /// Measure how well models use a browser, on mock sites
     Eval(super::eval::Eval),
     /// Run an MCP server on stdin and stdout

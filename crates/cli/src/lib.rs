@@ -36,6 +36,7 @@ mod local_tools;
 mod man;
 mod mcp;
 mod memory;
+mod models;
 mod output;
 mod secrets;
 mod serve;
@@ -96,6 +97,7 @@ pub fn main() -> ExitCode {
         Command::Chat(args) => chat::run(&args, &cli.global, &settings, &out),
         Command::Tools(args) => tool_settings::run(&args, &settings, &out),
         Command::Secrets(args) => secrets::run(&args, &cli.global, &settings, &out),
+        Command::Models(args) => models::run(&args, &cli.global, &settings, &out),
         Command::Eval(args) => eval::run(&args, &cli.global, &settings, &out),
         Command::Mcp(args) => mcp::run(&args, &cli.global),
         Command::Ui => ui::run(&cli.global, &settings, &out),

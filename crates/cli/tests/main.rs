@@ -57,6 +57,9 @@ mod cli_find;
 #[cfg(unix)]
 #[path = "cli/homes.rs"]
 mod cli_homes;
+#[cfg(unix)]
+#[path = "cli/models.rs"]
+mod cli_models;
 #[path = "cli/run.rs"]
 mod cli_run;
 #[path = "cli/state.rs"]

@@ -208,7 +208,7 @@ fn models_are_found_by_their_alias() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path());
     let none = Models::of(&home).unwrap().find(None).unwrap_err();
-    assert!(none.to_string().contains("llm.json") && none.to_string().contains("POST /api/config/llm"), "{none}");
+    assert!(none.to_string().contains("llm.json") && none.to_string().contains("`cdpilot models add`"), "{none}");
     let write = |response: Value| std::fs::write(folder.path().join("llm.json"), response.to_string()).unwrap();
     let one = json!({ "model": "m", "base_url": "http://127.0.0.1:1/v1", "api_key_env": "CDPILOT_TEST_NO_SUCH_KEY" });
     write(json!({ "models": { "one": one } }));

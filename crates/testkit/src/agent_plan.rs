@@ -101,6 +101,11 @@ pub fn model_of(plans: Vec<Vec<Do>>) -> StreamingModel {
     StreamingModel::answering(move |request| {
         let messages = request["messages"].as_array().unwrap();
         let first = messages.iter().find(|message| message["role"] == "user").unwrap();
+        // The test of a model that was just saved.
+        if first["content"].is_array() || first["content"].as_str().is_some_and(|text| text.contains("This is a test"))
+        {
+            return Script::stream().text("ok").done();
+        }
         let number: usize = first["content"].as_str().unwrap().rsplit(' ').next().unwrap().parse().unwrap();
         script(&plans[number], request)
     })

@@ -15,6 +15,13 @@ const DECISIONS: [(&str, &str); 4] = [
     ("kind", "actions of this kind everywhere, for this conversation"),
     ("refuse", "not at all; what you write behind it is told to the model"),
 ];
+/// How the use of a secret is answered: it is not asked for again at an address where it was approved.
+const SECRET_DECISIONS: [(&str, &str); 4] = [
+    ("once", "this secret at this address, for this conversation"),
+    ("origin", "all secrets at this address, for this conversation"),
+    ("kind", "all secrets everywhere, for this conversation"),
+    ("refuse", "not at all; what you write behind it is told to the model"),
+];
 /// How a request for a host is answered.
 const HOST_DECISIONS: [(&str, &str); 2] = [
     ("once", "admit this host, for this conversation"),
@@ -62,8 +69,11 @@ impl Asked {
             let values = data["values"].as_object().into_iter().flatten();
             let values = values.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()));
             let facts = named.chain(values).filter(|(_, value)| !value.is_empty()).collect();
-            let is_host = data["effect"] == "host";
-            let decisions: &[_] = if is_host { &HOST_DECISIONS } else { &DECISIONS };
+            let decisions: &[_] = match data["effect"].as_str() {
+                Some("host") => &HOST_DECISIONS,
+                Some("secret") => &SECRET_DECISIONS,
+                _ => &DECISIONS,
+            };
             Approval { id: id.unwrap_or_default().to_owned(), facts, decisions }
         });
         Self {

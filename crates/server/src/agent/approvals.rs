@@ -235,6 +235,7 @@ pub(super) fn decided(
             format!("Approved, and everything of this kind ({kind}) at {}", origin.unwrap_or("this place"))
         }
         Decision::Kind => format!("Approved, and everything of this kind ({kind})"),
+        _ if kind == "secret" => "Approved for this conversation".to_owned(),
         _ => "Approved".to_owned(),
     };
     let batch = batch.event(AGENT_EVENT, AgentEvent::system(format!("{how}: {action}.")).into_value());

@@ -231,6 +231,9 @@ mod tests {
                 assert!(!has("`keywords`") && !has("\"keywords\""), "{system}");
                 for text in [&system, &element, &tool("tab"), &tool("highlight"), &tool("dialog")] {
                     assert!(!text.contains("{{") && !text.contains("\n\n\n"), "{text}");
+                    // A model that gets no pictures does not read of them.
+                    let of_pictures = ["picture", "screenshot", "image", "yellow", "drawn", "label"];
+                    assert!(flags.vision || !of_pictures.iter().any(|word| text.contains(word)), "{text}");
                 }
                 if size == Size::Small {
                     assert!(flags.replay || system.len() < 3_000, "{}", system.len());

@@ -142,6 +142,9 @@ impl<'a> Turn<'a> {
         if let Some(guard) = &guard {
             offer.scope = offer.scope.with_guard(Arc::clone(guard) as Arc<dyn crate::tools::Guard>);
         }
+        if !model.vision {
+            offer.scope = offer.scope.without_pictures();
+        }
         let flags = offer.flags(model, &settings, inner.control.config().agent.confirm);
         let system = inner.prompts.system(model.profile, flags, &settings.secrets())?;
         let prefix = format!("/agent/conversations/{}/images/", live.id);

@@ -415,6 +415,20 @@ pub struct ModelSettings {
     pub default: Option<String>,
 }
 
+/// `POST /api/config/llm/test`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelTested {
+    /// The alias of the model.
+    pub alias: String,
+    /// What the model answered, at most 200 characters. Untrusted.
+    pub reply: String,
+    /// Time until the answer, in milliseconds.
+    pub took_ms: u64,
+    /// Whether the request had a picture, and the endpoint accepted it.
+    pub with_picture: bool,
+}
+
 /// `GET /api/config`. A model is an object with the fields of `llm.json`, its key masked, and `alias`, `has_api_key` and
 /// `is_default`.
 #[derive(Debug, Serialize, JsonSchema)]

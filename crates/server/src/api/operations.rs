@@ -8,11 +8,11 @@ use super::{
     DeleteCookies, Deleted, DialogAnswered, Dialogs, Disarmed, Doctor, Downloaded, Errors, ErrorsQuery, EventsPage,
     EventsQuery, FindQuery, FocusTab, FrameAnswer, FrameQuery, Frames, FramesQuery, GetQuery, HarAnswer, HarQuery,
     Health, Highlight, HistoryNavigation, ImportCookies, Items, KnownRefs, LabelTab, LoadStateBody, McpQuery,
-    ModelSettings, NavigateTo, NewSecret, NewSession, NoFields, OneProfile, OneRequest, OneSession, OpenTab, PdfAnswer,
-    Profiles, RawCommand, RawResult, RegisterBrowser, Removed, RequestQuery, Requests, RequestsQuery, RescueAnswer,
-    RootQuery, RouteAdded, Routes, RunChanged, SaveStateBody, ScreenshotAnswer, SecretList, SecretStored, SendMessage,
-    Sessions, SetStorage, SettingsShown, SnapshotAnswer, SnapshotQuery, Start, StorageQuery, TabAnswer, TabOpened,
-    Tabs, TakeScreenshot, TextQuery, Ticket, UiSecret, WaitDownload,
+    ModelSettings, ModelTested, NavigateTo, NewSecret, NewSession, NoFields, OneProfile, OneRequest, OneSession,
+    OpenTab, PdfAnswer, Profiles, RawCommand, RawResult, RegisterBrowser, Removed, RequestQuery, Requests,
+    RequestsQuery, RescueAnswer, RootQuery, RouteAdded, Routes, RunChanged, SaveStateBody, ScreenshotAnswer,
+    SecretList, SecretStored, SendMessage, Sessions, SetStorage, SettingsShown, SnapshotAnswer, SnapshotQuery, Start,
+    StorageQuery, TabAnswer, TabOpened, Tabs, TakeScreenshot, TestModel, TextQuery, Ticket, UiSecret, WaitDownload,
 };
 use crate::control::{ClosedTab, LabelledTab, Navigated, NewProfile, Status, TabInfo};
 use crate::llm::Models;
@@ -52,6 +52,8 @@ pub const MODELS: Operation<NoFields, ModelSettings> =
     get("/api/config/llm", "List the models in `llm.json`, with masked keys").quick().global();
 pub const SET_MODELS: Operation<Models, ModelSettings> =
     post("/api/config/llm", "Replace all models in `llm.json`; a masked key keeps the stored one").quick().global();
+pub const TEST_MODEL: Operation<TestModel, ModelTested> =
+    post("/api/config/llm/test", "Send one short request to a model, and answer with its reply").global();
 pub const SECRETS: Operation<NoFields, SecretList> =
     get("/secrets", "List the secrets that conversations may type, without their values").quick().global();
 pub const SET_SECRET: Operation<NewSecret, SecretStored> =

@@ -516,6 +516,18 @@ request! {
     }
 }
 
+/// `POST /api/config/llm/test`.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct TestModel {
+    /// The alias of the model. Default: the default model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alias: Option<String>,
+    /// The fields of `llm.json` of a model that need not be stored; a masked key is that of the stored model `alias`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
 /// `GET /cookies`.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]

@@ -110,6 +110,12 @@ impl Client {
         })
     }
 
+    /// Whether the endpoint has not refused images so far.
+    #[must_use]
+    pub fn accepts_images(&self) -> bool {
+        self.forms.lock().images
+    }
+
     /// Sends a request, with retries where these may help, and waits for the whole answer.
     ///
     /// # Errors

@@ -4,6 +4,10 @@ use cdpilot::code::Code;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// How `llm.json` looks.
+const EXAMPLE: &str = "for example {\"models\": {\"main\": {\"model\": \"NAME\", \"base_url\": \"https://api.example.com/v1\", \
+    \"api_key_env\": \"MY_KEY\"}}}; `cdpilot models add` writes it, `cdpilot models test` tests it";
+
 /// Errors of models. No message contains a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -24,7 +28,7 @@ pub enum Error {
         problem: String,
     },
     /// `llm.json` is not JSON.
-    #[error("{} is not valid JSON: {problem}; see docs/configuration.md", .path.display())]
+    #[error("{} is not valid JSON: {problem}; {EXAMPLE}", .path.display())]
     Syntax {
         /// Path of `llm.json`.
         path: PathBuf,
@@ -32,7 +36,7 @@ pub enum Error {
         problem: String,
     },
     /// A field of `llm.json` is unknown or has a wrong value.
-    #[error("{} is invalid at {at}: {problem}; see docs/configuration.md", .path.display())]
+    #[error("{} is invalid at {at}: {problem}; {EXAMPLE}", .path.display())]
     Wrong {
         /// Path of `llm.json`.
         path: PathBuf,
@@ -69,7 +73,7 @@ pub enum Error {
     },
     /// No model is configured.
     #[error(
-        "no model is configured; create llm.json in the home folder (see docs/configuration.md), or send the models with POST /api/config/llm"
+        "no model is configured; `cdpilot models add` asks for one and tests it (or write llm.json in the home folder, see docs/configuration.md)"
     )]
     None,
     /// The environment variable with the key is not set.

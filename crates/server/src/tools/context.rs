@@ -46,6 +46,8 @@ pub struct Scope {
     /// Whether any may be typed.
     may_type: bool,
     guard: Option<Arc<dyn Guard>>,
+    /// Whether the model gets no pictures.
+    is_blind: bool,
 }
 
 impl std::fmt::Debug for Scope {
@@ -71,7 +73,20 @@ impl Scope {
             secrets: None,
             may_type: false,
             guard: None,
+            is_blind: false,
         }
+    }
+
+    /// The same for a model that gets no pictures: texts do not speak of them.
+    #[must_use]
+    pub fn without_pictures(&self) -> Self {
+        Self { is_blind: true, ..self.clone() }
+    }
+
+    /// Whether the model gets no pictures.
+    #[must_use]
+    pub fn is_blind(&self) -> bool {
+        self.is_blind
     }
 
     /// The same with a guard, which allows effects that cannot be undone only with the approval of a person.

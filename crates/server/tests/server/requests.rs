@@ -180,7 +180,10 @@ fn requests_are_exported_as_har() {
     let later = api.get("/requests/har?bodies").ok();
     assert!(later["bodiesLeftOut"].as_u64().unwrap() >= 3, "{later}");
     let comment = later["har"]["log"]["comment"].as_str().unwrap();
-    assert!(comment.contains(&format!("{} bodies", later["bodiesLeftOut"])) && comment.contains("WebSocket"), "{comment}");
+    assert!(
+        comment.contains(&format!("{} bodies", later["bodiesLeftOut"])) && comment.contains("WebSocket"),
+        "{comment}"
+    );
     fs::write(&file, later["har"].to_string()).unwrap();
     har_peer::check(&file).unwrap();
 }

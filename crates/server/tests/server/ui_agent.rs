@@ -129,6 +129,11 @@ fn a_new_user_sets_up_a_model_and_gives_a_task() {
     let Some(served) = TestServer::browsing() else { return };
     let Some(person) = Person::at(&served) else { return };
     person.sees("view-settings", "Set up a model");
+    // One that does not answer is named, and can be corrected.
+    person.types("label=\"Model\"", "m");
+    person.types("label=\"Address\"", "http://127.0.0.1:9/v1");
+    person.clicks("role=button[name=Save]");
+    person.sees("view-settings", "Saved, but a test failed: 127.0.0.1 cannot be reached");
     person.types("label=\"Model\"", "m");
     person.types("label=\"Address\"", &model.url());
     person.clicks("role=button[name=Save]");

@@ -22,6 +22,7 @@ pub(in crate::server) static TABLE: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::of(op::SETTINGS, models::settings),
         Route::of(op::MODELS, models::models),
         Route::unread(op::SET_MODELS, models::set_models),
+        Route::of(op::TEST_MODEL, models::test_model),
         Route::of(op::SECRETS, secrets::list),
         Route::of(op::SET_SECRET, secrets::set),
         Route::of(op::DELETE_SECRET, secrets::remove),

@@ -50,12 +50,12 @@ async function options() {
     field("browser_id", "Browser id", browserId),
     field("toolsets", "Tools", h("input", { type: "text", value: kept.toolsets ?? "", placeholder: "visual, todo, clarify" })),
     field("guard", "Approvals", select([["irreversible", "before what cannot be undone"], ["all", "before every change"], ["off", "never"]], settings.agent.guard ?? "irreversible")),
-    field("hosts", "Only these hosts", h("input", { type: "text", value: kept.hosts ?? "", placeholder: "all" })),
+    field("hosts", "Only these hosts", h("input", { type: "text", value: kept.hosts ?? "", placeholder: "those of addresses in the task; *: all" })),
     field("cwd", "Working folder", h("input", { type: "text", value: kept.cwd ?? "", placeholder: settings.default_cwd })),
     field("share_login", "Use the logins of the profile", h("input", { type: "checkbox" })),
     field("plan", "Show a plan first, and ask me", h("input", { type: "checkbox", checked: kept.plan === true })),
-    names.length ? field("secrets", "Secrets that it may type", h("select", { multiple: true, size: Math.min(4, names.length) },
-      names.map(name => h("option", { value: name }, name)))) : "");
+    names.length ? h("fieldset", { id: "option-secrets" }, h("legend", null, "Secrets that it may type"),
+      names.map(name => h("label", null, h("input", { type: "checkbox", value: name }), " ", name))) : "");
   const showId = () => { at("option-browser_id").parentElement.hidden = at("option-browser").value !== "id"; };
   showId();
   at("options-body").onchange = () => {
@@ -72,15 +72,32 @@ function read() {
   return {
     model: value("model"), browser: value("browser"), browser_id: value("browser_id"), toolsets: value("toolsets"), guard: value("guard"),
     hosts: value("hosts"), cwd: value("cwd"), share_login: at("option-share_login")?.checked ?? false,
-    secrets: [...at("option-secrets")?.selectedOptions ?? []].map(it => it.value),
+    secrets: [...at("option-secrets")?.querySelectorAll("input:checked") ?? []].map(it => it.value),
   };
 }
 
 const list = text => text.split(/[,\s]+/).filter(Boolean);
 
-/** Creates a conversation with the chosen options. Returns its id. */
-export async function create() {
+/** The hosts of the addresses in a text, with their subdomains: what `cdpilot chat` allows too. */
+export function sitesIn(text) {
+  const hosts = [];
+  for (const [word] of text.matchAll(/https?:\/\/[^\s"'<>()\[\]{}`]+/g)) {
+    try {
+      const { hostname, username } = new URL(word.split(/[,;]/)[0].replace(/[.:!]+$/, ""));
+      const host = hostname.replace(/^www\./, "");
+      if (username) continue;
+      for (const one of /^[\d.]+$|:/.test(host) ? [host] : [host, "*." + host]) if (!hosts.includes(one)) hosts.push(one);
+    } catch {
+      // No address.
+    }
+  }
+  return hosts;
+}
+
+/** Creates a conversation for a task with the chosen options. Returns its id. */
+export async function create(task = "") {
   const it = read(), body = {};
+  if (!it.hosts && !it.share_login) it.hosts = sitesIn(task).join(" ");
   if (it.model) body.model = it.model;
   if (it.toolsets) body.toolsets = list(it.toolsets);
   if (it.guard) body.guard = it.guard;
@@ -123,7 +140,7 @@ async function run() {
     const isFirst = !conversation;
     if (isFirst) {
       sessionStorage.removeItem(draftOf(null));
-      await open(await create());
+      await open(await create(text));
     }
     await send(isFirst && at("option-plan")?.checked ? `${text}\n\n${PLAN_FIRST}` : text);
     if (at("text").value.trim() === text) at("text").value = "";
@@ -208,6 +225,8 @@ export function state() {
   const info = conversation?.info;
   const isRunning = info?.status === "active", isWaiting = info?.status === "waiting";
   at("pause").hidden = !isRunning || info.paused;
+  at("resume").classList.toggle("primary", Boolean(isRunning && info.paused));
+  at("run").classList.toggle("primary", !(isRunning && info.paused));
   at("resume").hidden = !(info && (isRunning && info.paused || !isRunning && !isWaiting && info.unfinished));
   at("end").hidden = !isRunning && !isWaiting;
   const isBusy = isRunning && !info.paused || isWaiting;

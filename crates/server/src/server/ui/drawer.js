@@ -6,7 +6,7 @@ import { stateName } from "/ui/words.js";
 
 let opened = null, drawn = "";
 
-function row(it) {
+function row(it, index, all) {
   const state = it.paused ? "paused" : it.status;
   const name = stateName(it);
   const remove = sureButton("×", "Delete?", async () => {
@@ -18,9 +18,16 @@ function row(it) {
   return h("li", { class: it.id === opened ? "current" : "" },
     h("a", { href: "#/c/" + it.id, "aria-current": it.id === opened ? "page" : null },
       h("span", { class: `dot ${state}`, title: name }, h("span", { class: "hidden-label" }, name)),
-      h("span", { class: "name" }, it.title || "(no message yet)"),
-      h("small", null, `${name} · ${it.model} · ${ago(it.updated_at)}`)),
+      h("span", { class: "name", title: it.title || "" }, it.title || "(no message yet)"),
+      h("small", null, `${twin(it, all)}${name} · ${it.model} · ${ago(it.updated_at)}`)),
     remove);
+}
+
+/** What tells a conversation from others with the same title: its number among them, by time. */
+function twin(it, all) {
+  const same = all.filter(other => other.title === it.title);
+  if (same.length < 2) return "";
+  return `no. ${same.length - same.indexOf(it)} · `;
 }
 
 /** Reads the list again. */

@@ -160,10 +160,10 @@ async function begin() {
   browser.begin(() => conversation?.info?.status === "waiting" && conversation.refresh().catch(() => {}));
   signedIn(true);
   browser.follow();
-  settings.begin(() => {
+  settings.begin(works => {
     composer.show(conversation);
-    if (isFirst) location.hash = "#/";
-    isFirst = false;
+    if (isFirst && works) location.hash = "#/";
+    if (works) isFirst = false;
   });
   const state = await composer.begin(open).catch(error => { problem(worded(error)); return { is_configured: true }; });
   isFirst = !state.is_configured;

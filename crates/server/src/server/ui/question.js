@@ -21,7 +21,10 @@ function blink(isOpen, name) {
 
 function approval(conversation, question) {
   const { body, id } = question;
-  const isHost = body.effect === "host";
+  const isHost = body.effect === "host", isSecret = body.effect === "secret";
+  const place = (body.origin ?? "").replace(/^https?:\/\//, "");
+  // A secret that was approved at an address is not asked for there again.
+  const first = isHost ? "Admit for this conversation" : isSecret ? `Allow at ${place} for this conversation` : "Allow once";
   const facts = [["Page", body.origin], ["Sent to", body.destination], ...Object.entries(body.values ?? {})].filter(([, value]) => value);
   const note = h("input", { id: "note", type: "text", placeholder: "With a refusal: a word to the model", "aria-label": "A word to the model", maxlength: "2000" });
   const decide = decision => attempt(() => conversation.change("answer",
@@ -34,10 +37,10 @@ function approval(conversation, question) {
     h("dl", null, facts.flatMap(([name, value]) => [h("dt", null, name), h("dd", null, String(value))])),
     note,
     h("p", { class: "bar" },
-      button(isHost ? "Admit for this conversation" : "Allow once", () => decide("once"), { class: "primary" }),
+      button(first, () => decide("once"), { class: "primary" }),
       button("Refuse", () => decide("refuse"), { class: "danger" })),
     !isHost && h("details", null, h("summary", null, "For the rest of this conversation"), h("p", { class: "bar" },
-      body.origin && button(`Allow all ${KINDS[body.effect] ?? body.effect} at ${body.origin.replace(/^https?:\/\//, "")}`, () => decide("origin")),
+      body.origin && button(`Allow all ${KINDS[body.effect] ?? body.effect} at ${place}`, () => decide("origin")),
       button(`Allow all ${KINDS[body.effect] ?? body.effect} everywhere`, () => decide("kind")))));
 }
 

@@ -1,7 +1,7 @@
 // The models: the content of llm.json, with masked keys.
 
 import { ask } from "/ui/api.js";
-import { at, attempt, button, h, sureButton } from "/ui/dom.js";
+import { at, attempt, button, h, sureButton, worded } from "/ui/dom.js";
 import * as loop from "/ui/loop.js";
 
 const FIELDS = [
@@ -28,6 +28,7 @@ function card(alias, model, isDefault) {
   const vision = h("input", { type: "checkbox", checked: model.vision !== false });
   const price = ["input", "cached_input", "output"].map(it => [it, h("input", { type: "number", min: "0", step: "any", value: String(model.price?.[it] ?? "") })]);
   const currency = h("input", { type: "text", value: model.price?.currency ?? "", placeholder: "USD", size: "5" });
+  const tested = h("p", { class: "none", role: "status" });
   const element = h("fieldset", { class: "card" },
     h("legend", null, name, " ", h("label", null, standard, " default")),
     h("div", { class: "grid" }, FIELDS.map(row)),
@@ -36,6 +37,7 @@ function card(alias, model, isDefault) {
       h("label", null, h("span", null, "Sees pictures"), vision)),
     h("p", { class: "none" }, "Prices per million tokens"), h("div", { class: "grid" },
       price.map(([it, input]) => h("label", null, h("span", null, it.replace("_", " ")), input)), h("label", null, h("span", null, "Currency"), currency))),
+    tested,
     h("p", { class: "bar" }, sureButton("Remove", "Remove this model?", () => { touched(); cards = cards.filter(other => other.element !== element); element.remove(); })));
   const value = () => {
     // Fields that this page does not show stay as they are.
@@ -50,7 +52,7 @@ function card(alias, model, isDefault) {
     else delete it.price;
     return it;
   };
-  return { element, name, standard, value };
+  return { element, name, standard, value, tested, before: JSON.stringify([alias, value()]) };
 }
 
 /** An address with its scheme: https, or http on this machine. */
@@ -79,9 +81,27 @@ async function store(form) {
   const done = await attempt(() => ask("POST", "/api/config/llm", { models, ...(standard ? { default: standard.name.value.trim() } : {}) }));
   if (!done) return;
   isChanged = false;
+  const isNew = it => it.before !== JSON.stringify([it.name.value.trim(), it.value()]);
+  const toTest = cards.filter(isNew).map(it => it.name.value.trim());
   await show(false);
   at("saved").textContent = "Saved.";
-  changed();
+  const answers = await Promise.all(cards.filter(it => toTest.includes(it.name.value.trim())).map(test));
+  changed(answers.every(Boolean));
+}
+
+/** Sends a stored model one request, and shows what comes of it. Returns whether it answers. */
+async function test(it) {
+  it.tested.className = "none";
+  it.tested.textContent = "Asking the model …";
+  try {
+    const done = await ask("POST", "/api/config/llm/test", { alias: it.name.value.trim() });
+    it.tested.textContent = `It answered in ${done.tookMs} ms.${done.withPicture || it.value().vision === false ? "" : " It does not accept pictures: clear “Sees pictures”."}`;
+    return true;
+  } catch (error) {
+    it.tested.className = "notice bad";
+    it.tested.textContent = `Saved, but a test failed: ${worded(error)}`;
+    return false;
+  }
 }
 
 /** Shows the settings. `isFirst`: there is no model yet. */
@@ -118,7 +138,7 @@ export async function show(isFirst) {
 /** A model without the fields that have no value. */
 const clean = model => Object.fromEntries(Object.entries(model).filter(([, value]) => value !== null));
 
-/** `then`: called after the models have changed. */
+/** `then`: called after the models have changed, with whether they answer. */
 export function begin(then) {
   changed = then;
 }

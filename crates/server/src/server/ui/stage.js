@@ -113,7 +113,7 @@ export function state(isConnected) {
   const isNews = held && !["approval", "question", "model", "tool"].includes(held.state);
   at("held-up").hidden = !isNews;
   at("held-up").textContent = isNews ? held.help : "";
-  const allowed = (info?.allowed ?? []).map(it => `${KINDS[it.effect] ?? it.effect}${it.origin ? ` at ${it.origin.replace(/^https?:\/\//, "")}` : it.one ? "" : " everywhere"}`);
+  const allowed = (info?.allowed ?? []).map(it => it.one && it.effect === "secret" ? "a secret that was approved" : `${KINDS[it.effect] ?? it.effect}${it.origin ? ` at ${it.origin.replace(/^https?:\/\//, "")}` : it.one ? "" : " everywhere"}`);
   at("allowed").hidden = !allowed.length;
   at("allowed").textContent = allowed.length ? `Allowed in this conversation without a question: ${cut(allowed.join(", "), 500)}.` : "";
   const current = tab();

@@ -281,7 +281,8 @@ fn preview(
     let page::Preview { bound, picture, .. } = preview;
     let Some(confirmation) = action.confirmation() else { return Err(bad("this action has no preview")) };
     said.done.push(format!("Nothing is done yet: {} of {} waits for its confirmation.", action.name(), element.id));
-    said.done.push(format!("Look at the yellow box in the picture: {}", action.question()));
+    let look = if visual.call.scope.is_blind() { "Read its HTML" } else { "Look at the yellow box in the picture" };
+    said.done.push(format!("{look}: {}", action.question()));
     said.done.push(format!(
         "Confirm only if it is: element_interaction {}. Any other call drops the action.",
         json!({ "action": confirmation, "element_id": element.id })

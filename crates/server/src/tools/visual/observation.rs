@@ -152,7 +152,7 @@ impl Observation {
             text.push_str("\nHTML was cut to fit.");
         }
         if found.left_out > 0 {
-            text.push_str(&format!("\n{} more elements of this page are in the picture only.", found.left_out));
+            text.push_str(&format!("\n{} more elements of this page do not fit in this list.", found.left_out));
         }
         let inside =
             [page_texts, found.text].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");

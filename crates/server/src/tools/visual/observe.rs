@@ -102,7 +102,7 @@ impl Visual<'_> {
                     (_, None) if said.done.is_empty() => Err(failed(error)),
                     // The page opens one alert after the other.
                     (_, None) => {
-                        said.head = "There is no picture: the page keeps opening dialogs.".to_owned();
+                        said.head = "The page cannot be shown: it keeps opening dialogs.".to_owned();
                         Ok(self.outcome(&said.text(&[], None)).with("blockedByDialog", true))
                     }
                 };
@@ -148,7 +148,7 @@ impl Visual<'_> {
 
     /// The outcome of an action after which the page cannot be seen.
     fn with_state(&self, mut said: Observation, state: PageState) -> Outcome {
-        said.head = format!("There is no picture: {}.", state.described());
+        said.head = format!("The page cannot be shown: {}.", state.described());
         self.tabs_into(&mut said);
         self.outcome(&said.text(&[], None)).with("state", state.name())
     }
