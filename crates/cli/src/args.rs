@@ -34,9 +34,23 @@ Exit status:
   3  no server reachable, no browser reachable or started, or wrong token
   4  blocked by an open dialog";
 
+/// Browser commands that the help of the program lists: what most people need first.
+const BASICS: [&str; 9] = ["open", "snapshot", "click", "type", "text", "screenshot", "wait", "dialog", "stop"];
+
+/// These commands with their one-line help.
+fn basics() -> String {
+    let all = browser::Command::augment_subcommands(clap::Command::new("browser"));
+    let mut text = "Most used:".to_owned();
+    for name in BASICS {
+        let about = all.find_subcommand(name).and_then(clap::Command::get_about).map(ToString::to_string);
+        text.push_str(&format!("\n  cdpilot {name:<12} {}", about.unwrap_or_default()));
+    }
+    text + "\nAll browser commands: cdpilot browser --help"
+}
+
 /// Drive and supervise a browser over the Chrome DevTools Protocol.
 #[derive(Debug, Parser)]
-#[command(name = "cdpilot", version, after_help = ENVIRONMENT, arg_required_else_help = true)]
+#[command(name = "cdpilot", version, before_help = basics(), after_help = ENVIRONMENT, arg_required_else_help = true)]
 pub(super) struct Cli {
     #[command(flatten)]
     pub(super) global: Global,

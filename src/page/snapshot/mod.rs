@@ -43,6 +43,7 @@ mod tree;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -253,6 +254,26 @@ pub struct Snapshot {
     /// The frames of the tab.
     #[serde(rename = "frame_tree")]
     pub frame_tree: FrameTree,
+}
+
+/// The text of the `ai` format, or one line per node; without content, why there is none.
+impl fmt::Display for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.blocked_by_dialog {
+            return f.write_str("(a dialog is open)");
+        }
+        if self.loading {
+            return f.write_str("(the page is loading)");
+        }
+        if let Some(nodes) = &self.nodes {
+            for (index, node) in nodes.iter().enumerate() {
+                let (end, indent) = (if index == 0 { "" } else { "\n" }, 2 * node.depth as usize);
+                write!(f, "{end}{:indent$}- {} {:?}", "", node.role, node.name)?;
+            }
+            return Ok(());
+        }
+        f.write_str(self.snapshot.as_deref().unwrap_or_default())
+    }
 }
 
 /// A frame that is missing in a snapshot.

@@ -18,6 +18,7 @@ pub(super) fn doctor(shared: &Shared, profiles: &Profiles, deadline: Deadline<'_
     all.extend([checks::home(home), checks::config(home), checks::token(home), checks::disk(home), trial::temporary()]);
     if cfg!(target_os = "linux") {
         all.push(trial::shared_memory());
+        all.extend(trial::fonts());
     }
     if let Ok(profile) = profiles.get(None) {
         let found = checks::browser(&profile);

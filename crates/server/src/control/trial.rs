@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -132,6 +133,28 @@ pub(super) fn temporary() -> Check {
     }
 }
 
+/// Checks that there are fonts with emoji and with Chinese, Japanese and Korean characters; `None` where fontconfig, which
+/// Chromium uses on Linux, cannot be asked.
+pub(super) fn fonts() -> Option<Check> {
+    let listed = |character: &str| {
+        let asked = Command::new("fc-list").args([&format!(":charset={character}"), "family"]).output().ok()?;
+        asked.status.success().then_some(!asked.stdout.is_empty())
+    };
+    // A smiling face and the character for "Chinese".
+    Some(fonts_of(listed("1f600")?, listed("6f22")?))
+}
+
+fn fonts_of(emoji: bool, cjk: bool) -> Check {
+    let (what, package) = match (emoji, cjk) {
+        (true, true) => return Check::pass("fonts", "there are fonts for emoji and for Chinese, Japanese and Korean"),
+        (false, true) => ("emoji", "fonts-noto-color-emoji"),
+        (true, false) => ("Chinese, Japanese and Korean", "fonts-noto-cjk"),
+        (false, false) => ("emoji or for Chinese, Japanese and Korean", "fonts-noto-color-emoji fonts-noto-cjk"),
+    };
+    let hint = format!("install fonts, on Debian and Ubuntu with `apt-get install {package}`");
+    Check::warn("fonts", format!("there is no font for {what}: screenshots show boxes instead"), hint)
+}
+
 /// Checks shared memory. Launched browsers do not use it; the tabs of others crash when it is full.
 pub(super) fn shared_memory() -> Check {
     let hint = "needed only by browsers that cdpilot attaches to; in a container, use --shm-size=1g";
@@ -153,4 +176,22 @@ pub(super) fn can_write(folder: &Path) -> io::Result<()> {
 
 fn mebibytes(bytes: u64) -> String {
     format!("{} MiB", bytes >> 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::CheckStatus;
+
+    #[test]
+    fn missing_fonts_are_named() {
+        assert_eq!(fonts_of(true, true).status, CheckStatus::Pass);
+        for (emoji, cjk, package) in
+            [(false, true, "emoji"), (true, false, "cjk"), (false, false, "emoji fonts-noto-cjk")]
+        {
+            let check = fonts_of(emoji, cjk);
+            assert_eq!(check.status, CheckStatus::Warn);
+            assert!(format!("{check:?}").contains(package), "{check:?}");
+        }
+    }
 }
