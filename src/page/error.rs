@@ -71,7 +71,7 @@ impl ShownNow {
     pub(super) fn of(self, reference: &str, shown: &Shown) -> Error {
         let was = shown.clone().in_context(self.before);
         let now = Shown::new(self.role, self.name).in_context(self.context);
-        Error::RefChanged { reference: reference.to_owned(), was, now }
+        Error::RefChanged { reference: reference.to_owned(), was: Box::new(was), now: Box::new(now) }
     }
 }
 
@@ -123,9 +123,9 @@ pub enum Error {
         /// The ref as given, such as `e12`.
         reference: String,
         /// Role and name in the snapshot.
-        was: Shown,
+        was: Box<Shown>,
         /// Role and name at present.
-        now: Shown,
+        now: Box<Shown>,
     },
     /// No element matches the selector.
     #[error("no element matches the selector {selector:?} in {place}; take a snapshot to see the elements of the page")]

@@ -233,7 +233,7 @@ impl Secrets {
                 text = Cow::Owned(covered);
             }
         }
-        match placeholders::cover_around(&text, |part| cover_forms(part)) {
+        match placeholders::cover_around(&text, cover_forms) {
             Some(covered) => Cow::Owned(covered),
             None => text,
         }

@@ -23,7 +23,7 @@ pub(super) fn cover_around(text: &str, cover: impl Fn(&str) -> Option<String>) -
     let mut all = found(text);
     all.retain(|range| cover(name_in(&text[range.clone()])).is_none());
     let (mut out, mut from, mut is_changed) = (String::with_capacity(text.len()), 0, false);
-    for range in all.into_iter().chain([text.len()..text.len()]) {
+    for range in all.into_iter().chain(std::iter::once(text.len()..text.len())) {
         let part = &text[from..range.start];
         let covered = cover(part);
         is_changed |= covered.is_some();

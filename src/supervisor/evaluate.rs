@@ -104,7 +104,7 @@ impl Supervisor {
             _ => Done { result: plain(&result), rescued: false },
         };
         if has_empty_object(&value.result.value) {
-            evaluate.expression = format!("({READABLE})({LATEST_VALUE})").into();
+            evaluate.expression = format!("({READABLE})({LATEST_VALUE})");
             evaluate.include_command_line_api = Some(true);
             evaluate.await_promise = None;
             if let Some(readable) = self.readable(&route, &evaluate, number, deadline)? {

@@ -146,11 +146,15 @@ impl Tab {
         }
         let is = Shown::new(now.role, now.name);
         if !is.is_like(shown) {
-            return Err(Error::RefChanged { reference: id.to_owned(), was: shown.clone(), now: is });
+            return Err(Error::RefChanged {
+                reference: id.to_owned(),
+                was: Box::new(shown.clone()),
+                now: Box::new(is),
+            });
         }
         if let Some(Elsewhere { was, now }) = now.elsewhere {
             let (was, now) = (shown.clone().in_context(was), is.in_context(now));
-            return Err(Error::RefChanged { reference: id.to_owned(), was, now });
+            return Err(Error::RefChanged { reference: id.to_owned(), was: Box::new(was), now: Box::new(now) });
         }
         if let Some(reason) = now.disabled {
             return Err(not(reason));

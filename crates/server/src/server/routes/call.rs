@@ -105,7 +105,7 @@ impl<'a> Call<'a> {
 
     fn resolved_tab(&self, handle: TabHandle) -> TabHandle {
         let mut resolved = self.resolved.borrow_mut();
-        if !resolved.as_ref().is_some_and(|known| known.tab.target() == handle.tab.target()) {
+        if resolved.as_ref().is_none_or(|known| known.tab.target() != handle.tab.target()) {
             let log = handle.tab.supervisor().log().last();
             *resolved = Some(ResolvedTab { tab: Arc::clone(&handle.tab), log });
         }
