@@ -273,8 +273,8 @@ fn credentials_are_for_the_origin_that_was_opened() {
     open(&tab.site.url("a", "/"));
     let other = tab.site.url("b", "/locked");
     tab.eval(&format!(
-        "new Promise(done => {{ const f = document.createElement('iframe'); f.onload = done; f.src = '{other}'; \
-         document.documentElement.append(f); }})"
+        "new Promise(done => {{ const add = () => {{ const f = document.createElement('iframe'); f.onload = done; f.src = '{other}'; \
+         document.documentElement.append(f); }}; document.readyState === 'complete' ? add() : addEventListener('load', add); }})"
     ));
     assert_eq!(got("b"), 0, "a frame");
     open(&leads("a", "a"));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::chrome::soon;
 use crate::support::input_stage::InputStage;
 use crate::support::share::share;
-use crate::support::test_tab::ref_of;
+use crate::support::test_tab::{TestTab, ref_of};
 
 const LISTS: &str =
     "<select id=s><option value=a>Apple<option value=b> Big  pear </option><option value=c disabled>Cherry
@@ -268,4 +268,42 @@ fn a_fill_that_fails_names_the_fields_that_are_filled() {
     assert_eq!(error.code(), "BAD_REQUEST");
     assert!(error.to_string().contains("fields 1 to 2 ("), "{error}");
     assert_eq!(fill(json!([])).code(), "BAD_REQUEST");
+}
+
+/// A page that sets fields back after the one before has lost the focus.
+#[test]
+fn a_date_that_is_reset_after_a_blur_is_filled() {
+    let Some(page) = TestTab::new("forms-blur") else { return };
+    page.put(
+        "/",
+        "<input id=n><input type=date id=d><script>n.addEventListener('blur', () => requestAnimationFrame(() => d.value = ''))</script>
+         <input type=date id=e><script>e.addEventListener('input', () => requestAnimationFrame(() => e.value = '2020-01-01'))</script>",
+    );
+    page.go("/");
+    let fields = json!([{ "selector": "#n", "value": "Ada" }, { "selector": "#d", "value": "2026-12-24" }]);
+    page.act(json!({ "kind": "fill", "fields": fields })).unwrap();
+    assert_eq!(page.value("d.value"), "2026-12-24");
+    let fields = json!([{ "selector": "#n", "value": "Bea" }, { "selector": "#e", "value": "2026-12-24" }]);
+    let error = page.act(json!({ "kind": "fill", "fields": fields })).unwrap_err().to_string();
+    assert!(error.contains("the page changed it to another value"), "{error}");
+}
+
+/// Keys for no given field do not press what has the focus, and cells are no fields.
+#[test]
+fn text_is_not_typed_into_buttons_and_cells() {
+    let Some(page) = TestTab::new("forms-buttons") else { return };
+    page.put(
+        "/",
+        "<button id=b onclick=\"o.append('clicked ')\">Add card</button><p id=o></p><table><td id=c>Jazz</table>
+         <select id=s style='position: absolute; width: 1px; height: 1px; clip: rect(0 0 0 0)'><option>a<option>b</select>",
+    );
+    page.go("/");
+    page.act(json!({ "kind": "click", "selector": "#b" })).unwrap();
+    let error = page.act(json!({ "kind": "type", "text": "New card x" })).unwrap_err().to_string();
+    assert!(error.contains("button \"Add card\"") && error.contains("keys would press it"), "{error}");
+    assert_eq!(page.value("o.textContent"), "clicked ");
+    let error = page.act(json!({ "kind": "type", "selector": "#c", "text": "x" })).unwrap_err().to_string();
+    assert!(error.contains("it is no field; click or double-click it"), "{error}");
+    let done = page.act(json!({ "kind": "select", "selector": "#s", "values": ["b"] })).unwrap();
+    assert!(done.hint.is_some_and(|hint| hint.contains("not visible")), "{done:?}");
 }

@@ -36,7 +36,7 @@ fn status_texts_and_alerts_are_reported_when_they_change() {
             vec!["alert : two", "status : one"],
         ),
         // Nothing that is not displayed.
-        ("<p role=status id=s>Old</p><p id=t>", "t.textContent = 'x'", vec![]),
+        ("<p role=status id=s>Old</p><p id=t>", "t.textContent = 'x'", vec!["text : x"]),
         ("<p role=status aria-live=off id=s>", "s.textContent = 'x'", vec![]),
         ("<p role=status id=s hidden>", "s.textContent = 'x'", vec![]),
         ("<p role=status id=s>Old</p>", "s.remove()", vec![]),
@@ -80,6 +80,14 @@ fn text_that_appears_is_reported() {
             "for (let i = 1; i < 9; i++) s.append(Object.assign(document.createElement('li'), { textContent: 'Row ' + i }))".to_owned(),
             vec!["text : Row 1", "text : Row 2", "text : Row 3", "text : Row 4", "text : Row 5"],
         ),
+        ("<p id=s></p>".to_owned(), "s.append('Saved at 5')".to_owned(), vec!["text : Saved at 5"]),
+        // A rule that hides other elements of the class, or elsewhere.
+        (
+            format!("<style>body.x>:not(.y) {{ display: none }} .off .m {{ display: none }}</style><div id=s class=m>{popup}</div>"),
+            "s.classList.toggle('ed')".to_owned(),
+            vec![],
+        ),
+        ("<div id=s></div>".to_owned(), "s.innerHTML = '<b>\u{200b}</b>'".to_owned(), vec![]),
         // Text that was there before, only changed, is not seen, or is reported as a dialog.
         ("<div id=s><b>Same</b></div>".to_owned(), "s.innerHTML = '<i>Same</i>'".to_owned(), vec![]),
         (format!("<div id=s>{popup}</div>"), "s.className = 'active'; s.style.color = 'red'".to_owned(), vec![]),

@@ -114,3 +114,42 @@ fn points_and_single_mouse_events_hit_their_coordinates() {
         assert_eq!(error.code(), "BAD_REQUEST", "{error}");
     }
 }
+
+/// The release comes after the frame that a press has asked for; a label that lets the mouse through is clicked behind.
+#[test]
+fn a_page_may_prepare_for_the_release() {
+    let Some(page) = TestTab::new("pointer-held") else { return };
+    page.put(
+        "/",
+        "<div id=d style='width: 90px; height: 30px'>Solo</div><p id=o>none</p>
+         <div id=q onclick='w.textContent = event.target.id' style='cursor: pointer'>
+           <span id=l style='pointer-events: none'>Section</span></div><p id=w></p>
+         <script>d.addEventListener('mousedown', () => requestAnimationFrame(() =>
+           document.addEventListener('mouseup', () => o.textContent = 'seen', { once: true })))</script>",
+    );
+    page.go("/");
+    page.act(json!({ "kind": "click", "selector": "#d" })).unwrap();
+    assert_eq!(page.value("o.textContent"), "seen");
+    page.act(json!({ "kind": "click", "selector": "#l" })).unwrap();
+    assert_eq!(page.value("w.textContent"), "q");
+    page.act(json!({ "kind": "click", "locator": "text=Section" })).unwrap();
+}
+
+/// Pages that follow the mouse once per frame see the last move of a drag.
+#[test]
+fn the_last_move_of_a_drag_is_drawn() {
+    let Some(page) = TestTab::new("pointer-throttled") else { return };
+    page.put(
+        "/",
+        "<canvas id=c width=400 height=300></canvas><script>
+         let before = 0;
+         c.onmousemove = e => { if (e.buttons && performance.now() - before > 15) { before = performance.now(); document.title = e.offsetX; } };
+         </script>",
+    );
+    page.go("/");
+    let box_ = page.value("(() => { const box = c.getBoundingClientRect(); return [box.x, box.y] })()");
+    let (x, y) = (box_[0].as_f64().unwrap(), box_[1].as_f64().unwrap());
+    let point = |dx: f64, dy: f64| json!({ "x": x + dx, "y": y + dy });
+    page.act(json!({ "kind": "drag", "start": point(20.0, 20.0), "end": point(300.0, 150.0) })).unwrap();
+    assert_eq!(page.value("document.title"), "300");
+}

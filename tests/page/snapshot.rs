@@ -254,7 +254,9 @@ fn icons_without_a_name_are_shown_with_what_tells_them() {
         <button class='ql-bold'></button><button data-testid=close-it>\u{d7}</button><button data-testid=close-it></button>\
         <button aria-describedby=d></button><span id=d hidden>Sends [it] away</span><button data-tooltip='Print it'></button>\
         <button><svg data-testid=DeleteIcon></svg></button><div onclick='0' style='width:9px;height:9px' class=icon-menu></div>\
-        <button class='btn btn-lg'></button><button><img src='/icons/cart.svg?v=2'></button><input type=checkbox data-cy=agree>";
+        <button class='btn btn-lg'></button><button><img src='/icons/cart.svg?v=2'></button><input type=checkbox data-cy=agree>\
+        <button class='cal-icon cal-ic-close'></button><button><svg class=sv-svg-icon><use xlink:href='#icon-clear-16x16'></use></svg></button>\
+        <span class='ql-picker ql-color'><span class=ql-picker-label role=button tabindex=0></span></span>";
     let Some(paged) = TestTab::showing("see-icons", html) else { return };
     for interactive in [false, true] {
         let seen = paged.snapshot_with(SnapshotOptions::new().interactive(interactive));
@@ -269,6 +271,9 @@ fn icons_without_a_name_are_shown_with_what_tells_them() {
             "[icon=menu]",
             "[icon=cart]",
             "[testid=agree]",
+            "[icon=close]",
+            "[icon=clear]",
+            "[icon=color]",
         ] {
             assert_eq!(text(&seen).matches(mark).count(), 1, "{mark} in\n{}", text(&seen));
         }

@@ -269,6 +269,10 @@ impl Tab {
             if n == steps {
                 down.set(Some(target));
             }
+            if n > steps {
+                // Pages that follow the mouse once per frame see the last move, and have drawn it before the release.
+                let _ = self.call_all_brief::<bool, ()>(&[self.top()?], "frames", |_| (), deadline.within(UNANSWERED));
+            }
             sent = self.send_mouse(vec![event], deadline)?;
             rescued |= sent == Sent::Handled { rescued: true };
             if is_last || sent == Sent::Cut {

@@ -19,6 +19,8 @@ use crate::sync::Deadline;
 
 /// How long a page may take to show a changed checkbox.
 const CHECK_TIME: Duration = Duration::from_secs(1);
+/// Why a choice may not be what is shown.
+const HIDDEN_LIST: &str = "the list is not visible: if the page shows another control in its place, choose there";
 /// How long one in-page call waits.
 const WAIT_SLICE: Duration = Duration::from_millis(250);
 /// Time reserved before the deadline for the page's reason.
@@ -40,6 +42,8 @@ struct ChooseReply {
     values: Vec<String>,
     labels: Vec<String>,
     kept: bool,
+    /// Whether the list cannot be seen.
+    hidden: bool,
 }
 
 /// The answer of the in-page call `tick`: a checkbox, radio button or switch.
@@ -114,6 +118,7 @@ impl Tab {
         }
         Ok(Performed {
             result: Some(json!({ "values": chosen.values, "labels": chosen.labels })),
+            hint: chosen.hidden.then_some(HIDDEN_LIST),
             rescued: ready.rescued,
             element: Some(ready.shown),
             ..Performed::default()

@@ -52,6 +52,8 @@ pub(super) struct FocusIn {
     kind: String,
     typed: bool,
     locked: bool,
+    /// What it is, if keys press it: a button, a link, a checkbox. Untrusted.
+    presses: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -208,6 +210,13 @@ impl Tab {
     pub(super) fn focused_kind(&self, deadline: Deadline<'_>) -> Result<String, Error> {
         match self.focus(deadline)? {
             // An editable body is not a focused element, but accepts text.
+            Some((_, FocusIn { presses: Some(element), .. })) => {
+                let reason = format!(
+                    "{element} has the focus, and keys would press it; type into a given field, or click into one first (press \
+                     sends keys to it)"
+                );
+                Err(Error::not_actionable("the text", reason))
+            }
             Some((node, focus)) if node.id > 0 || focus.typed => Ok(focus.kind),
             _ => Err(not_focused()),
         }

@@ -1,5 +1,7 @@
 //! Mouse actions, and actions on the whole tab.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::super::input::{Buttons, Sent, UNANSWERED, modifier_bits, moved, pressed, released, wheeled};
@@ -9,12 +11,15 @@ use super::actionability::{Needs, Ready};
 use super::input_probe::{LOST_AFTER_FRAMES, is_end};
 use super::{Act, Button, Input, Locator, Modifier, MouseEvent, MouseKind, Performed, Point};
 use crate::cdp::protocol::emulation::SetDeviceMetricsOverride;
+use crate::cdp::protocol::input::DispatchMouseEvent;
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::FrameRef;
 use crate::sync::Deadline;
 
 /// Largest coordinate of a mouse event, in CSS pixels.
 const MAX_COORDINATE: f64 = 1e6;
+/// How long a button is held down for the next frame.
+const HELD: Duration = Duration::from_millis(250);
 /// How often a press that hit something else is repeated.
 const MAX_REPEATS: u32 = 3;
 /// Range of a viewport's sides, in CSS pixels.
@@ -277,11 +282,42 @@ impl Tab {
         } else {
             let mut events = vec![over];
             events.extend(presses(at, click, modifiers));
-            self.send_mouse(events, silence)?
+            match click.count {
+                1 => self.press_and_release(ready, events, silence)?,
+                _ => self.send_mouse(events, silence)?,
+            }
         };
         match sent {
             Sent::Unanswered | Sent::Busy => self.instead(ready, click, modifiers, deadline),
             sent => performed(sent),
+        }
+    }
+
+    /// Sends a press and its release, with a frame between them for pages that listen to the release from the next frame on.
+    fn press_and_release(
+        &self,
+        ready: &Ready,
+        events: Vec<DispatchMouseEvent>,
+        deadline: Deadline<'_>,
+    ) -> Result<Sent, Error> {
+        let mut events = events;
+        let Some(release) = events.pop() else { return Ok(Sent::Handled { rescued: false }) };
+        match self.send_mouse(events, deadline)? {
+            Sent::Handled { rescued } => {
+                // A document that is gone or does not answer gets the release all the same.
+                let node = &ready.node;
+                let _ = self.call_in_brief::<f64>(&node.frame, &node.doc, "held", &(), deadline.within(HELD));
+                Ok(match self.send_mouse(vec![release], deadline)? {
+                    Sent::Handled { rescued: more } => Sent::Handled { rescued: rescued || more },
+                    other => other,
+                })
+            }
+            // A dialog, or no answer: the release is sent, as together with the press.
+            other => {
+                self.mouse.lock().buttons = Buttons::default();
+                self.supervisor.post(&FrameRef::TopOf(self.target.clone()), &release);
+                Ok(other)
+            }
         }
     }
 

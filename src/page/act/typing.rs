@@ -119,6 +119,11 @@ impl Mode {
     }
 }
 
+/// Whether an element is a part of a table, which may become a field when it is clicked.
+fn is_cell(tag: &str, role: &str) -> bool {
+    matches!(tag, "td" | "th" | "tr") || matches!(role, "gridcell" | "cell" | "row" | "columnheader" | "rowheader")
+}
+
 /// Longest text that is typed once more, slowly, in characters.
 const MOST_REPEATED: usize = 200;
 /// Time for ending the keeping of keys.
@@ -381,6 +386,11 @@ impl Tab {
                 Err(not_typed(at, "other"))
             }
             ("h1" | "h2" | "h3" | "h4" | "h5" | "h6", _) if !ready.editable => Err(not_typed(at, "other")),
+            (tag, _) if !ready.editable && is_cell(tag, &ready.shown.role) => {
+                let reason =
+                    "it is no field; click or double-click it, and then use type without an element if it becomes one";
+                Err(Error::not_actionable(named(at), reason.to_owned()))
+            }
             _ => Ok(()),
         }
     }

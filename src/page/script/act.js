@@ -318,6 +318,11 @@ function widgetOver(control, hit) {
 const isClipped = ({ clip, clipPath }) => /^rect\(0(px)?(,| )/.test(clip) || /^inset\((50|100)%/.test(clipPath);
 
 /** The element to click in place of a hidden one: its painted neighbour. */
+// Whether an element gets the mouse events that one inside it lets through, as a person's mouse has it.
+function isAround(outer, element) {
+  return !!outer && outer !== element && !/^(body|html)$/.test(nameOfTag(outer)) && CONTAINS.call(outer, element);
+}
+
 function insteadOf(element) {
   if (!(element instanceof HTMLInputElement)) return "";
   const near = [GET_NEXT_ELEMENT.call(element), GET_PREVIOUS_ELEMENT.call(element), parentElementOf(element)];
@@ -348,6 +353,9 @@ function frame() {
     if (document.hidden) turns(performance.now() + 20, () => done(false));
   });
 }
+
+// Two: the first one may be due at once.
+calls.frames = async () => (await frame()) && (await frame());
 
 const ANIMATIONS = Element.prototype.getAnimations;
 
@@ -552,15 +560,17 @@ async function look(args, turn) {
       if (!within.length) return no("it is outside the viewport and cannot be scrolled into view");
       points = hitPoints(target, rects);
       if (!points.length) {
-        if (styleOf(target).pointerEvents === "none") return no("it does not receive pointer events (pointer-events: none)" + insteadOf(element));
-        const widget = widgetOver(element, hitAt(within[0]));
-        if (!widget) {
-          const over = cover(target, hitAt(within[0]));
+        const behind = hitAt(within[0]);
+        if (styleOf(target).pointerEvents === "none" && isAround(behind, target)) [target, points] = [behind, within.slice(0, 1)];
+        else if (styleOf(target).pointerEvents === "none") return no("it does not receive pointer events (pointer-events: none)" + insteadOf(element));
+        const widget = points.length ? null : widgetOver(element, behind);
+        if (!widget && !points.length) {
+          const over = cover(target, behind);
           const covered = no("it is covered by " + over, over);
           Object.assign(covered.answer, { at: topMost(within[0]), size: [innerWidth, innerHeight] });
           return covered;
         }
-        [target, points] = [widget, within.slice(0, 1)];
+        if (widget) [target, points] = [widget, within.slice(0, 1)];
       }
     }
   }

@@ -1,5 +1,5 @@
 // Text that appeared since an action began, in elements without a role that would tell: popups of plain elements.
-// Uses: find, node, node-cache, notices, style, wait.
+// Uses: find, node, node-cache, notices, settle, style, wait.
 
 // Maximum number of elements looked at, of lines and of characters of a line and of texts that went away.
 const [MOST_APPEARED, MOST_LINES, LINE_LENGTH, MOST_GONE] = [60, 5, 120, 20000];
@@ -21,6 +21,8 @@ function noteAppearing(records) {
     if (added.size + looked.size >= MOST_APPEARED) return;
     if (type === "childList") {
       for (const node of removedNodes) if (goneText.length < MOST_GONE) goneText += " " + textIn(node).slice(0, MOST_GONE);
+      // Text where there was none: a status, the result of a calculation.
+      if (isElement(target) && !removedNodes.length && addedNodes.length && Array.from(addedNodes).every(IS_TEXT) && isNewText(target, addedNodes)) added.add(target);
       for (const node of addedNodes) if (isElement(node) && added.size < MOST_APPEARED) added.add(node);
     } else if (type === "attributes" && HIDING_NAMES.has(attributeName)) {
       const before = looked.get(target) || new Map();
@@ -30,6 +32,13 @@ function noteAppearing(records) {
   }
 }
 
+const isNewText = (element, nodes) => {
+  const text = Array.from(nodes).map(textIn).join("");
+  return fold(text) !== "" && fold(textIn(element)) === fold(text);
+};
+// Letters, digits, punctuation or symbols: not only what is not seen.
+const SEEN = /[\p{L}\p{N}\p{P}\p{S}]/u;
+
 /** The first lines of text that appeared. `told`: elements whose text is reported otherwise. */
 function appearedLines(told) {
   const candidates = [...Array.from(added), ...Array.from(looked.keys()).filter((one) => wasHidden(one, looked.get(one)))];
@@ -38,11 +47,12 @@ function appearedLines(told) {
   const gone = fold(goneText);
   const lines = [];
   for (const element of outer) {
-    if (told.some((one) => CONTAINS.call(one, element))) continue;
+    // Live regions report what they want to.
+    if (CLOSEST.call(element, "[aria-live]") || told.some((one) => CONTAINS.call(one, element))) continue;
     const text = element instanceof HTMLElement ? GET_INNER_TEXT.call(element) : textIn(element);
     for (const part of text.slice(0, MOST_GONE).split("\n")) {
       const line = fold(part);
-      if (!line || lines.includes(line) || gone.includes(line)) continue;
+      if (!SEEN.test(line) || lines.includes(line) || gone.includes(line)) continue;
       lines.push(line);
       if (lines.length >= MOST_LINES) return lines.map((one) => clipped(one, LINE_LENGTH));
     }
@@ -70,9 +80,9 @@ function hidesByClass(element, classes) {
   SET_ATTRIBUTE.call(twin, "class", classes);
   const id = attr(element, "id");
   if (id) SET_ATTRIBUTE.call(twin, "id", id);
-  return sheets.hides.some((selector) => {
+  return sheets.hides.some(([last, around]) => {
     try {
-      return MATCHES.call(twin, selector);
+      return MATCHES.call(twin, last) && MATCHES.call(element, around);
     } catch {
       return false;
     }

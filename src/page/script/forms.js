@@ -285,9 +285,20 @@ function tryPicked(element, value) {
   return { wanted, taken, problem: null };
 }
 
-/** Sets the value of a field with a picker. */
-calls.setField = ({ id, value }) => withNode(id, (element) => {
-  focusOn(element);
+/** Sets the value of a field with a picker, once the page has seen the field before it losing the focus. */
+calls.setField = async ({ id, value }) => {
+  const had = focusedElement();
+  const first = withNode(id, (element) => (focusOn(element), {}));
+  if (first.gone) return first;
+  const moved = had !== focusedElement();
+  if (moved) await frame();
+  const set = withNode(id, (element) => setPicked(element, value));
+  if (set.problem || set.gone || !moved) return set;
+  await frame();
+  return withNode(id, (element) => (GET_INPUT_VALUE.call(element) === set.taken ? {} : { problem: "the page changed it to another value" }));
+};
+
+function setPicked(element, value) {
   const before = GET_INPUT_VALUE.call(element);
   const { wanted, taken, problem } = tryPicked(element, value);
   if (problem) return { problem };
@@ -301,8 +312,8 @@ calls.setField = ({ id, value }) => withNode(id, (element) => {
   if (rangeUnderflow) return { problem: "the value is below the minimum " + attr(element, "min") };
   if (rangeOverflow) return { problem: "the value is above the maximum " + attr(element, "max") };
   if (stepMismatch) return { problem: "the value is not one of its steps (step " + (attr(element, "step") || "1") + ")" };
-  return {};
-});
+  return { taken };
+}
 
 const isNumber = (text) => text !== "" && Number.isFinite(Number(text));
 
@@ -321,6 +332,7 @@ calls.choose = async ({ id, values, ms, identity }) => {
 
 function choose(element, values) {
   if (!(element instanceof HTMLSelectElement)) return { wrong: true };
+  const hidden = !isVisible(element) || !rectsOf(element).some(({ width, height }) => width > 2 && height > 2);
   const options = optionsOf(element);
   const many = GET_SELECT_MULTIPLE.call(element);
   if (!many && values.length !== 1) return { single: true };
@@ -342,7 +354,7 @@ function choose(element, values) {
   const selected = optionsOf(element).filter((option) => GET_SELECTED.call(option));
   const now = selected.map((option) => GET_OPTION_VALUE.call(option));
   const wanted = chosen.map((option) => GET_OPTION_VALUE.call(option));
-  return { values: now, labels: selected.map(labelOfOption), kept: wanted.every((value) => now.includes(value)) };
+  return { values: now, labels: selected.map(labelOfOption), hidden, kept: wanted.every((value) => now.includes(value)) };
 }
 
 /**
@@ -412,6 +424,11 @@ calls.ticked = async ({ id, want, ms }) => {
 };
 
 /** Whether this frame has the focus, and whether the focused element accepts text. */
+// Space or Enter presses these.
+const PRESSED_BY_KEYS =
+  "button,summary,a[href],area[href],input:is([type=button],[type=submit],[type=reset],[type=image],[type=file],[type=color],[type=checkbox],[type=radio])," +
+  "[role=button],[role=link],[role=checkbox],[role=radio],[role=switch]";
+
 calls.focus = () => {
   const focused = focusedElement();
   const inner = focused instanceof HTMLIFrameElement || (focused && nameOfTag(focused) === "frame");
@@ -422,5 +439,6 @@ calls.focus = () => {
   // An editable body accepts text at its caret.
   const caret = !focused && body instanceof HTMLElement && GET_EDITABLE.call(body) && document.getSelection();
   const rich = !!caret && caret.rangeCount > 0;
-  return { has: true, id: focused ? idOf(focused) : 0, kind: rich ? "rich" : kind, typed: typed || rich, locked: typed && !!readOnlyWhy(focused), mac: /^Mac/.test(navigator.platform) };
+  const presses = focused && !typed && MATCHES.call(focused, PRESSED_BY_KEYS) ? described(focused) : null;
+  return { has: true, presses, id: focused ? idOf(focused) : 0, kind: rich ? "rich" : kind, typed: typed || rich, locked: typed && !!readOnlyWhy(focused), mac: /^Mac/.test(navigator.platform) };
 };

@@ -13,9 +13,11 @@ const ICON_CLASS =
   /^(?:fa|fas|far|bi|mdi|ti|ri|ph|pi|bx|bxs|la|uil|oi|cil|ion|icon|icons|lucide|tabler-icon|feather|codicon|octicon|glyphicon|anticon|dashicons|ms-icon|md-icon|svg-icon|pi-icon|el-icon|vxe-icon|i-mdi|i-lucide|ql|ck-icon|cke_button__|note-icon|tox-icon|fi|ai|gg|el|k-i|e-icons e|sl|tb|material-symbols|e)[-:_]?(?:[a-z]+--)?([a-z][a-z0-9_-]+)$/i;
 // `trash-icon`, `TrashIcon`, `icon_trash`.
 const ICON_WORD = /^([a-z][\w-]*?)[-_]?icon$|^icon[-_]([a-z][\w-]*)$/i;
+// `toastui-calendar-ic-close`, `app-icon-close`.
+const ICON_INSIDE = /[-_](?:ic|ico|icon)[-_]([a-z][\w-]*)$/i;
 // Sizes, spins and other classes of icons that say nothing about what is shown.
 const NO_ICON =
-  /^(?:xs|sm|md|lg|xl|\d?x|fw|li|ul|spin|pulse|border|solid|regular|light|thin|duotone|brands|fill|outline|outlined|rounded|icon|icons|svg|base|inline|wrapper|container|button|btn|root|left|right|start|end|only|default|small|medium|large|color-\w+|size-\w+|mui\w*|formats|picker|stroke|toolbar|editor|container|empty|box|item|content|inner|outer|text|label|group|active|disabled)$/i;
+  /^(?:xs|sm|md|lg|xl|\d?x|fw|li|ul|spin|pulse|border|solid|regular|light|thin|duotone|brands|fill|outline|outlined|rounded|icon|icons|svg|base|inline|wrapper|container|button|btn|root|left|right|start|end|only|default|small|medium|large|color-\w+|size-\w+|mui\w*|formats|picker|picker-label|picker-item|picker-options|stroke|toolbar|editor|container|empty|box|item|content|inner|outer|text|label|group|active|disabled)$/i;
 
 /** What an element seems to be, as `icon=trash`; "" when nothing tells. */
 function hintOf(element) {
@@ -40,36 +42,42 @@ function firstAttr(element, names) {
 }
 
 function iconOf(element) {
-  for (const one of [element, ...Array.from(allIn(element, "*")).slice(0, MOST_ICONS)]) {
-    const named = one === element ? "" : firstAttr(one, ICON_NAMES);
-    if (named) return named.replace(/[-_]?icon$/i, "");
-    const tag = nameOfTag(one);
-    if (tag === "use") {
-      const name = fileName(attr(one, "href") || attr(one, "xlink:href") || "");
-      if (name) return name;
-    } else if (tag === "img") {
-      const name = fileName(attr(one, "src") || "");
-      if (name) return name;
-    }
-    const classed = iconClass(attr(one, "class") || "");
-    if (classed) return classed;
-  }
-  return "";
+  const inside = Array.from(allIn(element, "*")).slice(0, MOST_ICONS);
+  const first = (all, read) => all.reduce((found, one) => found || read(one), "");
+  return (
+    first(inside, (one) => firstAttr(one, ICON_NAMES).replace(/[-_]?icon$/i, "")) ||
+    first(inside, fileOf) ||
+    first([element, ...inside], (one) => iconClass(attr(one, "class") || "")) ||
+    // Of a wrapper that holds nothing else.
+    first([parentElementOf(element)].filter((one) => one && !fold(textIn(one)) && GET_CHILDREN_COUNT.call(one) < 3), (one) => iconClass(attr(one, "class") || ""))
+  );
+}
+
+const GET_CHILDREN_COUNT = getterOf(Element.prototype, "childElementCount");
+
+// The name of the file or symbol that an element draws.
+function fileOf(element) {
+  const tag = nameOfTag(element);
+  if (tag === "use") return fileName(attr(element, "href") || attr(element, "xlink:href") || "");
+  return tag === "img" ? fileName(attr(element, "src") || "") : "";
 }
 
 // The last part of an address: `sprite.svg#trash` and `icons/trash.svg` are "trash".
 function fileName(address) {
   if (/^(data|blob):/i.test(address)) return "";
   const last = address.slice(0, 500).split("#").pop().split("?")[0].split("/").pop();
-  const name = last.replace(/\.\w{2,5}$/, "").replace(/^(?:icon|i|svg)[-_]/i, "");
+  const name = last.replace(/\.\w{2,5}$/, "").replace(/^(?:icon|i|svg)[-_]/i, "").replace(/[-_]\d+(?:x\d+)?$/, "");
   return /^[a-z][\w-]{1,40}$/i.test(name) ? name : "";
 }
 
 function iconClass(classes) {
-  for (const one of classes.slice(0, 500).split(/\s+/)) {
-    const found = ICON_CLASS.exec(one) || ICON_WORD.exec(one);
-    const name = found && (found[1] || found[2] || "").replace(/^(?:icon|fa|bi)[-_]/i, "");
-    if (name && name.length > 1 && !NO_ICON.test(name)) return name;
+  const all = classes.slice(0, 500).split(/\s+/);
+  for (const pattern of [ICON_INSIDE, ICON_CLASS, ICON_WORD]) {
+    for (const one of all) {
+      const found = pattern.exec(one);
+      const name = found && (found[1] || found[2] || "").replace(/^(?:icon|fa|bi)[-_]/i, "");
+      if (name && name.length > 1 && !NO_ICON.test(name)) return name;
+    }
   }
   return "";
 }

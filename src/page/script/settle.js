@@ -1,5 +1,5 @@
 // Waiting until the effects of an action in this document have ended.
-// Uses: appeared, forms, node, notices, wait.
+// Uses: act, appeared, forms, node, notices, wait.
 
 const EVERYTHING = {subtree: true, childList: true, attributes: true, attributeOldValue: true, characterData: true};
 
@@ -88,6 +88,17 @@ let endless = false;
 // Animation frame callbacks per frame, and timers per millisecond, that the page requested before the action.
 let pace = { frames: 0, timers: 0 };
 let framesBefore = 0;
+
+/**
+ * Between the press and the release of a mouse button: waits for a frame if the page asked for one when it was pressed, as when
+ * it listens to the release from the next frame on.
+ */
+calls.held = async () => {
+  if (!begun) return 0;
+  const frames = putOff().frames - waiting.frames;
+  if (frames > 0) await frame();
+  return frames;
+};
 
 /** The action begins: changes from now on, except those that continue from before, are caused by it. */
 function begin() {

@@ -8,7 +8,7 @@ const sheets = {
   drags: [], // selectors of elements with a drag cursor
   hovers: [], // selectors of elements with a hover style of their own, without `:hover`
   reveals: [], // selectors of elements that show something while the mouse is over them, without `:hover`
-  hides: [], // last parts of the selectors of hidden elements
+  hides: [], // selectors of hidden elements: the last part, and the rest with `*` in its place
   cases: true,
   inerts: true,
 };
@@ -136,8 +136,11 @@ const LAST_COMPOUND = /(?:[^\s>+~()[\]]|\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*
 // The last compounds of selectors without states and pseudo-elements.
 function readHides(selectors, seen) {
   for (const part of selectors.split(/,(?![^(]*\))/)) {
-    const [last] = LAST_COMPOUND.exec(part.trim()) || [""];
-    if (/[.#]/.test(last) && !/::?(?!not\()/.test(last)) seen.hides.push(last);
+    const whole = part.trim();
+    const [last] = LAST_COMPOUND.exec(whole) || [""];
+    // By a class of its own, in any state of itself and of what is around it.
+    if (!/^[^:(]*\.[\w-]/.test(last) || /::?(?!not\()/.test(whole)) continue;
+    seen.hides.push([last, whole.slice(0, whole.length - last.length) + "*"]);
   }
 }
 

@@ -177,7 +177,8 @@ fn what_is_disguised_or_not_called_by_its_name_is_asked_about() {
 #[test]
 fn without_approvals_each_disguised_action_has_its_effect() {
     let Some(world) = World::new() else { return };
-    let cases = share(DISGUISED.into_iter().enumerate(), 3);
+    // A line break in a field of one line is refused at once.
+    let cases = share(DISGUISED.into_iter().enumerate().filter(|(number, _)| *number != LINE_BREAK), 3);
     for (before, (number, (html, _))) in cases.into_iter().enumerate() {
         world.site.page(&format!("/{number}"), html);
         let (asked, is_done) = world.run("off", &number.to_string(), false);
