@@ -409,3 +409,15 @@ fn an_action_on_an_unresponsive_page_fails_by_its_deadline() {
     });
     page.click("#b");
 }
+
+/// A list that is filtered once the keys have ended is filtered when the typing is done.
+#[test]
+fn what_a_page_defers_until_the_keys_have_ended_is_awaited() {
+    let html = "<input id=i><p id=p>all</p><script>let timer;
+        i.oninput = () => { clearTimeout(timer); timer = setTimeout(() => p.textContent = 'found ' + i.value, 250) }</script>";
+    let Some(page) = TestTab::showing("settle-typed", html) else { return };
+    page.act(json!({ "kind": "type", "selector": "#i", "text": "blu" })).unwrap();
+    assert_eq!(page.value("p.textContent"), "found blu");
+    page.act(json!({ "kind": "fill", "fields": [{ "selector": "#i", "value": "red" }] })).unwrap();
+    assert_eq!(page.value("p.textContent"), "found red");
+}

@@ -35,6 +35,9 @@ use crate::sync::Deadline;
 
 /// Steps without a change after which a document counts as settled.
 const STEPS: u32 = 3;
+/// How many of them a document may take that has set timers when it was typed into, and for how long it must stay unchanged then.
+const TYPED_STEPS: u32 = 20;
+const TYPED_QUIET: Duration = Duration::from_millis(340);
 /// How long a changed document must also stay unchanged.
 const MIN_QUIET: Duration = Duration::from_millis(30);
 /// How long a document may keep changing, and requests may take after the last change, before the action counts as
@@ -82,21 +85,27 @@ struct StepLimits {
     least: u32,
     /// In a document that has deferred something.
     most: u32,
+    /// In one that has set timers.
+    timers: u32,
 }
 
 impl StepLimits {
     fn of(kind: &ActKind) -> Self {
         match kind {
             // A script is awaited, and can wait for its own effects.
-            ActKind::Evaluate { .. } => Self { least: 0, most: 0 },
+            ActKind::Evaluate { .. } => Self { least: 0, most: 0, timers: 0 },
             // Scrolled and resized documents are notified with the next frame.
             ActKind::Scroll { .. }
             | ActKind::ScrollIntoView { .. }
             | ActKind::Mouse { .. }
             | ActKind::Drag { .. }
             | ActKind::Hover { .. }
-            | ActKind::Resize { .. } => Self { least: 1, most: STEPS },
-            _ => Self { least: 0, most: STEPS },
+            | ActKind::Resize { .. } => Self { least: 1, most: STEPS, timers: STEPS },
+            // Lists and filters answer when the keys have ended: search fields wait for 200 to 300 ms.
+            ActKind::Type { submit: false, .. } | ActKind::Fill { submit: false, .. } => {
+                Self { least: 0, most: STEPS, timers: TYPED_STEPS }
+            }
+            _ => Self { least: 0, most: STEPS, timers: STEPS },
         }
     }
 }
@@ -134,6 +143,9 @@ struct QuietArgs {
     steps: u32,
     quiet: u64,
     most: u64,
+    /// As `look` and `quiet`, in a document that has set timers.
+    timers: u32,
+    timed: u64,
 }
 
 /// The answer of the in-page call `quiet`.
@@ -262,8 +274,14 @@ impl Tab {
         let frames = around(&before.seen, frame.or_else(|| before.top.clone()));
         let mut seen = Observed::default();
         let patience = TimeLimits::of(None, deadline);
-        let settled =
-            self.settle(&before, &frames, StepLimits { least: 0, most: STEPS }, &mut seen, patience, deadline);
+        let settled = self.settle(
+            &before,
+            &frames,
+            StepLimits { least: 0, most: STEPS, timers: STEPS },
+            &mut seen,
+            patience,
+            deadline,
+        );
         let notices = self.notices(&before, &mut seen, settled, deadline);
         let mut outcome = Outcome { notices, ..self.build_outcome(&before, Performed::default(), settled) };
         if !outcome.blocked_by_dialog {
@@ -382,6 +400,8 @@ impl Tab {
             steps: STEPS,
             quiet: millis(MIN_QUIET),
             most: millis(most),
+            timers: look.timers,
+            timed: millis(if look.timers > STEPS { TYPED_QUIET } else { MIN_QUIET }),
         };
         let found = self.call_all_brief::<QuietReply, &QuietArgs>(frames, "quiet", |_| &args, patience.answer);
         // A frame that does not answer is navigating, gone or blocked by a dialog, which is detected elsewhere.

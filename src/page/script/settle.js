@@ -300,7 +300,7 @@ function noteSaving(event) {
  * `quiet` milliseconds without a change, or `look` steps if nothing has changed yet. Otherwise it takes one step without
  * a change after a change or an animation frame callback, and at least `least` steps.
  */
-calls.quiet = async ({least, look, steps, quiet, most}) => {
+calls.quiet = async ({least, look, steps, quiet, most, timers, timed}) => {
   if (!observer) watch(); // not the document that was acted on
   if (!begun) {
     begin();
@@ -320,8 +320,8 @@ calls.quiet = async ({least, look, steps, quiet, most}) => {
   const first = pace.frames > 0 ? Math.max(least, 1) : least;
   for (;;) {
     const now = performance.now();
-    const still = hasNoTimers() || now - lastCaused >= (late || busy ? quiet : FRAME);
-    const isDone = seen ? calm >= (late || busy || framed ? steps : 1) && still : calm >= (late || framed ? look : hadFrames ? Math.min(look, 1) : 0);
+    const still = hasNoTimers() || now - lastCaused >= (late ? timed : busy ? quiet : FRAME);
+    const isDone = seen ? calm >= (late || busy || framed ? steps : 1) && still : calm >= (late ? timers : framed ? look : hadFrames ? Math.min(look, 1) : 0);
     if (done >= first && isDone) break;
     // Few changes in a long time are those of a slow machine.
     if (done >= steps && now >= end && (busy >= RESTLESS || now >= end + 3 * most)) {
