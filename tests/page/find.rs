@@ -279,3 +279,15 @@ fn a_page_that_stops_responding_is_not_reported_as_a_missing_element() {
     renderers.iter().for_each(|renderer| renderers::signal(*renderer, Signal::CONT));
     assert!(!matches!(refused, Error::NoneLocated { .. }), "{refused}");
 }
+
+/// Widgets keep a hidden field with the attributes of the one that is shown.
+#[test]
+fn hidden_inputs_have_no_placeholder() {
+    let Some(paged) =
+        TestTab::showing("find-hidden", "<input type=hidden placeholder=Date><input placeholder=Date id=d>")
+    else {
+        return;
+    };
+    paged.act(json!({ "kind": "fill", "fields": [{ "locator": "placeholder=Date", "value": "x" }] })).unwrap();
+    assert_eq!(paged.value("d.value"), "x");
+}

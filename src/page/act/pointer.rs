@@ -306,7 +306,7 @@ impl Tab {
             Sent::Handled { rescued } => {
                 // A document that is gone or does not answer gets the release all the same.
                 let node = &ready.node;
-                let _ = self.call_in_brief::<f64>(&node.frame, &node.doc, "held", &(), deadline.within(HELD));
+                let _ = self.call_in_brief::<f64>(&node.frame, &node.doc, "heldDown", &(), deadline.within(HELD));
                 Ok(match self.send_mouse(vec![release], deadline)? {
                     Sent::Handled { rescued: more } => Sent::Handled { rescued: rescued || more },
                     other => other,

@@ -125,6 +125,9 @@ calls.captureAt = async ({ x, y, end, ms }) => {
   }
   forget();
   for (let frames = 2; frames > 0 && (await drawn()); ) frames--;
+  // What has come into view is told to the page after a frame, which may then ask for images.
+  await rest(0);
+  await drawn();
   const until = performance.now() + ms;
   let missing = loadingImages().length;
   if (missing) {

@@ -76,6 +76,8 @@ function readText(element) {
 const isLabelled = (element) =>
   (LABELLED.test(roleOf(element)) || fieldKind(element) !== "other") && !(element instanceof HTMLInputElement && /^(hidden|button|submit|reset|image)$/.test(GET_INPUT_TYPE.call(element)));
 
+const isHiddenInput = (element) => element instanceof HTMLInputElement && GET_INPUT_TYPE.call(element) === "hidden";
+
 function matchedBy(step, elements, within) {
   const { engine, text, exact } = step;
   const quoted = (have) => isTextThere(fold(have), text, exact);
@@ -87,7 +89,7 @@ function matchedBy(step, elements, within) {
     case "label":
       return elements.filter((element) => isLabelled(element) && quoted(nameOf(element)));
     case "placeholder":
-      return elements.filter((element) => quoted(attr(element, "placeholder") || attr(element, "aria-placeholder") || "") && text !== "");
+      return elements.filter((element) => !isHiddenInput(element) && quoted(attr(element, "placeholder") || attr(element, "aria-placeholder") || "") && text !== "");
     case "testid":
       return elements.filter((element) => TEST_IDS.some((name) => attr(element, name) === text));
     default:

@@ -93,7 +93,7 @@ let framesBefore = 0;
  * Between the press and the release of a mouse button: waits for a frame if the page asked for one when it was pressed, as when
  * it listens to the release from the next frame on.
  */
-calls.held = async () => {
+calls.heldDown = async () => {
   if (!begun) return 0;
   const frames = putOff().frames - waiting.frames;
   if (frames > 0) await frame();

@@ -486,7 +486,7 @@ mod tests {
         assert!(message("browser: {tabs: {max: 0}}").contains("0 is too small"));
         assert!(message("browser: {control_url: foo}").contains("\"foo\""));
         assert!(!message("browser: {control_url: 'ftp://u:s3cret@h'}").contains("s3cret"));
-        assert!(message("toolsets: file").ends_with("expected a list, got a string"));
+        assert!(message("toolsets: file").ends_with("expected a list of strings, got a string"));
         assert!(message("browser: 3").ends_with("browser: expected keys and values, got 3"));
         assert!(message("- a").contains("keys and values"));
         let twice = message("tools: {}\ntools: {}\n");
