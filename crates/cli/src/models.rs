@@ -220,7 +220,7 @@ fn key(wanted: &Add) -> Result<Option<String>, Failure> {
             let read = std::fs::read_to_string(path);
             text = read.map_err(|problem| Failure::usage(format!("cannot read {}: {problem}", path.display())))?;
         }
-        None if wanted.key_env.is_none() && wanted.base_url.is_none() && io::stdin().is_terminal() => {
+        None if wanted.key_env.is_none() && io::stdin().is_terminal() => {
             let ask = Password::new("API key (empty: none):").with_display_mode(PasswordDisplayMode::Hidden);
             let asked = ask.without_confirmation().prompt();
             text = asked.map_err(|problem| Failure::usage(format!("no key was entered: {problem}")))?;

@@ -302,23 +302,20 @@ impl Tab {
     ) -> Result<Sent, Error> {
         let mut events = events;
         let Some(release) = events.pop() else { return Ok(Sent::Handled { rescued: false }) };
-        match self.send_mouse(events, deadline)? {
-            Sent::Handled { rescued } => {
-                // A document that is gone or does not answer gets the release all the same.
-                let node = &ready.node;
-                let _ = self.call_in_brief::<f64>(&node.frame, &node.doc, "heldDown", &(), deadline.within(HELD));
-                Ok(match self.send_mouse(vec![release], deadline)? {
-                    Sent::Handled { rescued: more } => Sent::Handled { rescued: rescued || more },
-                    other => other,
-                })
-            }
-            // A dialog, or no answer: the release is sent, as together with the press.
-            other => {
-                self.mouse.lock().buttons = Buttons::default();
-                self.supervisor.post(&FrameRef::TopOf(self.target.clone()), &release);
-                Ok(other)
-            }
-        }
+        let pressed = self.send_mouse(events, deadline);
+        let Ok(Sent::Handled { rescued }) = pressed else {
+            // A dialog, no answer, a cancellation: the button must not stay down.
+            self.mouse.lock().buttons = Buttons::default();
+            self.supervisor.post(&FrameRef::TopOf(self.target.clone()), &release);
+            return pressed;
+        };
+        // A document that is gone or does not answer gets the release all the same.
+        let node = &ready.node;
+        let _ = self.call_in_brief::<f64>(&node.frame, &node.doc, "heldDown", &(), deadline.within(HELD));
+        Ok(match self.send_mouse(vec![release], deadline.uncancelled().renewed(UNANSWERED))? {
+            Sent::Handled { rescued: more } => Sent::Handled { rescued: rescued || more },
+            other => other,
+        })
     }
 
     /// Whether a node is in another process than the top document, or may be.

@@ -39,8 +39,8 @@ const isNewText = (element, nodes) => {
 // Letters, digits, punctuation or symbols: not only what is not seen.
 const SEEN = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
-/** The first lines of text that appeared. `told`: elements whose text is reported otherwise. */
-function appearedLines(told) {
+/** The first lines of text that appeared. `reported`: elements whose text is in other notices. */
+function appearedLines(reported) {
   const candidates = [...Array.from(added), ...Array.from(looked.keys()).filter((one) => wasHidden(one, looked.get(one)))];
   const shown = candidates.filter((one) => isConnected(one) && isVisible(one));
   const outer = shown.filter((one) => !shown.some((other) => other !== one && CONTAINS.call(other, one)));
@@ -48,7 +48,7 @@ function appearedLines(told) {
   const lines = [];
   for (const element of outer) {
     // Live regions report what they want to.
-    if (CLOSEST.call(element, "[aria-live]") || told.some((one) => CONTAINS.call(one, element))) continue;
+    if (CLOSEST.call(element, "[aria-live]") || reported.some((one) => CONTAINS.call(one, element))) continue;
     const text = element instanceof HTMLElement ? GET_INNER_TEXT.call(element) : textIn(element);
     for (const part of text.slice(0, MOST_GONE).split("\n")) {
       const line = fold(part);

@@ -125,7 +125,7 @@ calls.captureAt = async ({ x, y, end, ms }) => {
   }
   forget();
   for (let frames = 2; frames > 0 && (await drawn()); ) frames--;
-  // What has come into view is told to the page after a frame, which may then ask for images.
+  // After a frame, observers of the page run for what has come into view, and may request images.
   await rest(0);
   await drawn();
   const until = performance.now() + ms;

@@ -1,4 +1,4 @@
-// What an element without a name seems to be, by what only sighted people or tests are told. No name: shown as a guess.
+// What an element without an accessible name seems to be, by its description, tooltip, test id or icon. A guess, and shown as one.
 // Uses: describe, node, node-cache.
 
 const MOST_HINT = 60;

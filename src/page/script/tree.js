@@ -282,8 +282,8 @@ class Walk {
     if (!name && more.cursor) this.hinted(element, more);
     this.push([depth, wordFor(kind), name, this.number(element), Object.keys(more).length ? more : 0]);
     // The value of an editor does not tell which text is that of this part.
-    const told = named && !(this.editor && more.cursor);
-    this.children(element, depth + 1, name && !byFocus ? from === "contents" && !cut : told, hand);
+    const isSaid = named && !(this.editor && more.cursor);
+    this.children(element, depth + 1, name && !byFocus ? from === "contents" && !cut : isSaid, hand);
     this.flush();
   }
 

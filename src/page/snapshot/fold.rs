@@ -124,7 +124,8 @@ pub(super) fn lifted(items: Vec<Item>, keep: impl FnMut(&Item) -> bool, nests: i
     kept
 }
 
-/// Shows five of a run of eight or more siblings of one role that are alike, or of any 40 of one role. The run whose hidden part begins with `expand` is shown
+/// Shows five of a run of eight or more siblings of one role that are alike, or of any 40 of one role. The run whose hidden
+/// part begins with `expand` is shown
 /// completely.
 pub(super) fn folded(items: Vec<Item>, expand: Option<&Node>) -> Vec<Item> {
     let mut out = Vec::with_capacity(items.len().min(1024));

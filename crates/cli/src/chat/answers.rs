@@ -13,19 +13,19 @@ const DECISIONS: [(&str, &str); 4] = [
     ("once", "this once"),
     ("origin", "actions of this kind at this address, for this conversation"),
     ("kind", "actions of this kind everywhere, for this conversation"),
-    ("refuse", "not at all; what you write behind it is told to the model"),
+    ("refuse", "no; the model gets what you write after this word"),
 ];
 /// How the use of a secret is answered: it is not asked for again at an address where it was approved.
 const SECRET_DECISIONS: [(&str, &str); 4] = [
     ("once", "this secret at this address, for this conversation"),
     ("origin", "all secrets at this address, for this conversation"),
     ("kind", "all secrets everywhere, for this conversation"),
-    ("refuse", "not at all; what you write behind it is told to the model"),
+    ("refuse", "no; the model gets what you write after this word"),
 ];
 /// How a request for a host is answered.
 const HOST_DECISIONS: [(&str, &str); 2] = [
     ("once", "admit this host, for this conversation"),
-    ("refuse", "not at all; what you write behind it is told to the model"),
+    ("refuse", "no; the model gets what you write after this word"),
 ];
 /// Other words for these answers.
 const WORDS: [(&str, &str); 6] =

@@ -600,8 +600,8 @@ fn effects(outcome: &page::Outcome, said: &mut Observation) {
         said.page_texts.push(format!("console error: {}", cut(error, 160)));
     }
     // Other new text is in the picture.
-    let told = outcome.notices.iter().filter(|notice| notice.kind != page::NoticeKind::Text);
-    for notice in told.take(MOST_LISTED) {
+    let listed = outcome.notices.iter().filter(|notice| notice.kind != page::NoticeKind::Text);
+    for notice in listed.take(MOST_LISTED) {
         said.page_texts.push(format!("{}: {} {}", notice.kind.as_str(), cut(&notice.name, 60), cut(&notice.text, 160)));
     }
     for download in outcome.downloads.iter().take(MOST_LISTED) {
