@@ -7,7 +7,7 @@ use cdpilot::sync::Deadline;
 use serde_json::json;
 
 use crate::support::chrome::soon;
-use crate::support::test_tab::TestTab;
+use crate::support::test_tab::{TestTab, ref_of};
 
 const BUTTON: &str = "<button id=b>Go</button>";
 
@@ -97,4 +97,20 @@ fn what_covers_an_element_until_the_mouse_moves_is_moved_away() {
     page.value("shield.onpointermove = null, shield.style.display = '', 1");
     let error = page.fails_by(json!({ "kind": "click", "selector": "#b" }), Deadline::after_millis(600));
     assert!(error.to_string().contains("covered by"), "{error}");
+}
+
+/// What covers an element is named by its text, if by nothing else; a hidden element is hidden, not another one.
+#[test]
+fn the_reason_names_what_a_person_sees() {
+    let html =
+        "<button id=b>Play</button><div style='position:fixed;inset:0'><p>Rate this <b>app</b>, please</p></div>";
+    let Some(page) = TestTab::showing("cover", html) else { return };
+    let error = page.fails_by(json!({ "kind": "click", "selector": "#b" }), Deadline::after_millis(600));
+    assert!(error.to_string().contains("in div \"Rate this app, please\""), "{error}");
+
+    page.value("document.querySelector('div').remove(), 1");
+    let reference = ref_of(&page.snapshot(), "Play");
+    page.value("b.style.display = 'none', 1");
+    let error = page.fails_by(json!({ "kind": "click", "ref": reference }), Deadline::after_millis(600));
+    assert!(error.to_string().contains("not visible (display: none)"), "{error}");
 }

@@ -1,5 +1,5 @@
 // Finding an element and waiting until it is actionable.
-// Uses: context, forms, frame-geometry, identity, input-probe, name, node, node-cache, role, settle, state, wait.
+// Uses: context, forms, frame-geometry, identity, input-probe, name, node, node-cache, rendered, role, settle, state, wait.
 
 const RECTS = Element.prototype.getClientRects;
 const BOX = Element.prototype.getBoundingClientRect;
@@ -195,8 +195,16 @@ function cover(element, hit) {
   for (let node = element; node; node = parentOf(node)) around.add(node);
   let outer = hit;
   for (let node = hit; node && !around.has(node); node = parentElementOf(node)) outer = node;
-  const inner = described(hit);
-  return outer === hit ? inner : inner + " in " + described(outer);
+  const inner = toldApart(hit);
+  return outer === hit ? inner : inner + " in " + toldApart(outer);
+}
+
+// Elements without a role and an id are told by their text.
+function toldApart(element) {
+  const text = described(element);
+  if (text !== nameOfTag(element)) return text;
+  const start = fold(renderedText([idOf(element)]).text.slice(0, 400)).slice(0, 60);
+  return start ? text + ' "' + start + '"' : text;
 }
 
 // Actionability.
@@ -522,6 +530,9 @@ async function look(args, turn) {
   const no = (reason, covered) => ({ answer: { not: reason, covered: covered || null } });
   const changed = () => {
     const now = changedFrom(args.expect, element);
+    // A hidden element has no name.
+    const hidden = now && !now.name && needs.visible && hiddenWhy(element);
+    if (hidden) return no(hidden + insteadOf(element));
     if (now) return { answer: { changed: now }, last: true };
     return isAnother(element, args.identity) ? { answer: { another: true }, last: true } : null;
   };
