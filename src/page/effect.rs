@@ -44,8 +44,10 @@ pub struct SentField {
     pub autocomplete: String,
     /// Its attribute `inputmode`.
     pub inputmode: String,
-    /// Its value, at most 2,000 characters. Of a secret field, too: it must not be shown.
+    /// Its value, at most 20,001 characters. Of a secret field, too: it must not be shown.
     pub value: String,
+    /// The size of its files in bytes; 0 for other fields.
+    pub size: u64,
     /// Whether its value is secret, as in a password field.
     pub secret: bool,
     /// Whether nobody sees it.
@@ -77,13 +79,15 @@ pub struct SetOff {
     pub link: bool,
     /// Whether it sends its form.
     pub submits: bool,
+    /// Whether it takes text, or is a list: its name says what it holds, not what a press does.
+    pub field: bool,
     /// The text of the page dialog that it is in.
     pub dialog: String,
     /// Whether it is a frame or a plug-in, whose content gets the input.
     pub frame: bool,
     /// Whether it belongs to a search form.
     pub search: bool,
-    /// What its form sends.
+    /// What its form sends: at most 501 fields.
     pub fields: Vec<SentField>,
 }
 
@@ -97,8 +101,10 @@ struct Found {
     typed: bool,
     lines: bool,
     body: bool,
-    identity: i64,
-    stake: i64,
+    chooses: bool,
+    options: Vec<String>,
+    identity: String,
+    stake: String,
     uses: Vec<SetOff>,
 }
 
@@ -118,10 +124,14 @@ pub struct Effect {
     pub lines: bool,
     /// Whether it is the body: no element has the focus.
     pub body: bool,
-    /// A number that differs when its role, name, place or destination does.
-    pub identity: i64,
-    /// A number that differs also when its use would do or send anything else.
-    pub stake: i64,
+    /// Whether keys that move choose something while it has the focus: an option, or a value.
+    pub chooses: bool,
+    /// The names of the options that they choose from, at most 60.
+    pub options: Vec<String>,
+    /// A SHA-256 that differs when its role, name, place or destination does.
+    pub identity: String,
+    /// A SHA-256 that differs also when its use would do or send anything else.
+    pub stake: String,
     /// What may be set off.
     pub uses: Vec<SetOff>,
 }
@@ -185,13 +195,14 @@ impl Tab {
         if found.gone {
             return Err(stale("it was removed from the document"));
         }
-        let Found { id, origin, url, typed, lines, body, identity, stake, uses, gone: _ } = found;
-        Ok(Effect { node: Node { id, ..node }, origin, url, typed, lines, body, identity, stake, uses })
+        let Found { id, origin, url, typed, lines, body, chooses, options, identity, stake, uses, gone: _ } = found;
+        let node = Node { id, ..node };
+        Ok(Effect { node, origin, url, typed, lines, body, chooses, options, identity, stake, uses })
     }
 
     /// Binds actions on an element to its identity or stake, for as long as the result lives.
     #[must_use]
-    pub fn bind_to(&self, node: &Node, number: i64) -> Binding<'_> {
-        Binding::new(self, vec![(node.clone(), number)])
+    pub fn bind_to(&self, node: &Node, seal: String) -> Binding<'_> {
+        Binding::new(self, vec![(node.clone(), seal)])
     }
 }

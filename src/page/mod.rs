@@ -56,8 +56,8 @@ pub use act::spec;
 pub use act::{
     ACTIONS, Act, ActKind, ActionSpec, ArgumentSpec, Button, CommandSpec, Direction, Field, FieldSpec, FieldType,
     FieldValue, Input, LoadState, Locator, Modifier, MouseEvent, MouseKind, Notice, NoticeKind, OpenedChooser,
-    OpenedTab, Outcome, Point, SecretSource, Settle, Settled, State, ToolArgumentSpec, ToolSpec, TypedSecrets, WaitFor,
-    is_only_secrets, secrets_in,
+    OpenedTab, Outcome, Point, SecretSource, SecretTarget, Settle, Settled, State, ToolArgumentSpec, ToolSpec,
+    TypedSecrets, WaitFor, is_only_secrets, secrets_in,
 };
 pub use cookie_import::{CookieFormat, FaultyLine, ImportedCookies, ReadCookies, read_cookies};
 pub use data::clear_incoming;
@@ -79,6 +79,7 @@ pub use highlight::{
     Binding, Bound, ElementType, Hint, IdMatch, Look, LookOptions, Picture, Preview, Readiness, Use, VisibleElement,
     matching as matching_id,
 };
+pub use input::PressedKey;
 pub use live::LiveFrame;
 pub use login_state::{
     LoadedState, LoginState, OriginReport, OriginState, PartitionKey, RejectedCookie, STATE_FORMAT, STATE_VERSION,

@@ -17,7 +17,7 @@ pub(super) struct Refs {
     shown: HashMap<u32, (Node, Shown)>,
     numbers: HashMap<Doc, HashMap<u32, u32>>,
     /// What elements must still be while something that was confirmed is done with them.
-    bound: HashMap<u32, i64>,
+    bound: HashMap<u32, Arc<str>>,
     /// The refs of the last snapshot.
     latest: Latest,
 }
@@ -85,17 +85,17 @@ impl Refs {
     }
 
     /// Binds a node, or releases it.
-    pub(super) fn bind(&mut self, node: &Node, identity: Option<i64>) {
+    pub(super) fn bind(&mut self, node: &Node, seal: Option<&str>) {
         let Some(number) = self.number(node) else { return };
-        match identity {
-            Some(identity) => self.bound.insert(number, identity),
+        match seal {
+            Some(seal) => self.bound.insert(number, seal.into()),
             None => self.bound.remove(&number),
         };
     }
 
     /// What a node is bound to.
-    pub(super) fn bound(&self, node: &Node) -> Option<i64> {
-        self.bound.get(&self.number(node)?).copied()
+    pub(super) fn bound(&self, node: &Node) -> Option<Arc<str>> {
+        self.bound.get(&self.number(node)?).cloned()
     }
 
     /// Forgets the refs of replaced documents.

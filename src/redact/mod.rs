@@ -30,7 +30,7 @@ mod stored;
 
 pub use addresses::redact_addresses;
 pub(crate) use headers::cover_header;
-pub use stored::{Fingerprint, forms_of};
+pub use stored::{Fingerprint, fingerprinted_parts, forms_of, parts_of};
 
 use addresses::redact_among_others;
 use forms::cover_forms;
@@ -55,17 +55,25 @@ pub struct Covered {
     whole: bool,
     /// Whether it is redacted, too, where some of its characters are encoded.
     encoded: bool,
+    /// Whether every part of it with at least six characters is redacted, too.
+    parts: bool,
 }
 
 impl Covered {
     /// A text to redact wherever it occurs.
     pub(crate) fn anywhere(text: impl Into<String>) -> Self {
-        Self { text: text.into(), whole: false, encoded: false }
+        Self { text: text.into(), whole: false, encoded: false, parts: false }
+    }
+
+    /// Texts, each a line, of which every part with at least [six](stored::PART) characters is redacted wherever it occurs.
+    #[allow(dead_code, reason = "not used in builds without tools")]
+    pub(crate) fn in_parts(text: impl Into<String>) -> Self {
+        Self { parts: true, ..Self::anywhere(text) }
     }
 
     /// A text to redact where no letter or digit precedes or follows it.
     pub(crate) fn alone(text: impl Into<String>) -> Self {
-        Self { text: text.into(), whole: true, encoded: false }
+        Self { whole: true, ..Self::anywhere(text) }
     }
 
     /// A text to redact wherever it occurs, also where some of its characters are encoded.
@@ -86,6 +94,9 @@ impl Covered {
 
     /// Redacts it in a text; `None` if it does not occur.
     fn cover(&self, text: &str) -> Option<String> {
+        if self.parts {
+            return stored::cover_parts(text, &self.text);
+        }
         if !self.whole {
             return text.contains(&self.text).then(|| text.replace(&self.text, Secrets::COVER));
         }

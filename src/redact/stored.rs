@@ -1,6 +1,6 @@
 //! A stored secret in all forms in which pages repeat it, and fingerprints to find it in a page that must not learn it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -27,7 +27,8 @@ const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.')
 /// The forms of a secret to redact: as it is, in upper and lower case, encoded for URLs, forms, HTML, JSON and as Base64.
 pub fn forms_of(secret: &str) -> impl Iterator<Item = Covered> + use<> {
     let folded = secret.split_whitespace().collect::<Vec<_>>().join(" ");
-    let plain = [secret.to_owned(), folded, secret.to_uppercase(), secret.to_lowercase()];
+    let reversed: String = secret.chars().rev().collect();
+    let plain = [secret.to_owned(), folded, secret.to_uppercase(), secret.to_lowercase(), reversed];
     let is_short = secret.chars().count() < LONG;
     let mut unique: BTreeSet<String> = (0..3).flat_map(|offset| base64_at(secret, offset)).collect();
     for text in &plain {
@@ -49,6 +50,61 @@ pub fn forms_of(secret: &str) -> impl Iterator<Item = Covered> + use<> {
         form if plain.contains(&form) => Covered::also_encoded(form),
         form => Covered::anywhere(form),
     })
+}
+
+/// Length of the shortest part of a typed secret that is redacted, in characters.
+pub(super) const PART: usize = 6;
+/// Longest secret whose parts are redacted, in characters.
+const MOST_IN_PARTS: usize = 256;
+
+/// The parts of a secret that are redacted once it was typed; `None` for one that has none, or too many.
+#[allow(dead_code, reason = "not used in builds without tools")]
+pub fn parts_of(secret: &str) -> Option<Covered> {
+    let forms: Vec<String> = typed_forms(secret).collect();
+    // A secret has no line breaks.
+    (!forms.is_empty()).then(|| Covered::in_parts(forms.join("\n")))
+}
+
+/// A secret forwards and backwards, and in one case: nothing for a secret that has no parts, or too many.
+fn typed_forms(secret: &str) -> impl Iterator<Item = String> + use<> {
+    let length = secret.chars().count();
+    let all = [secret.to_owned(), secret.chars().rev().collect(), secret.to_uppercase(), secret.to_lowercase()];
+    let unique: BTreeSet<String> = all.into_iter().filter(|_| (PART..=MOST_IN_PARTS).contains(&length)).collect();
+    unique.into_iter()
+}
+
+/// The parts of a secret that pages are searched for, once it was typed.
+#[allow(dead_code, reason = "not used in builds without tools")]
+pub fn fingerprinted_parts(secret: &str, base: u32) -> Vec<Fingerprint> {
+    let windows = typed_forms(secret).flat_map(|form| windows(&form).map(str::to_owned).collect::<Vec<_>>());
+    windows.map(|window| Fingerprint::of(&window, base)).collect()
+}
+
+/// All parts of a text with [`PART`] characters.
+fn windows(text: &str) -> impl Iterator<Item = &str> {
+    let starts = text.char_indices().map(|(at, _)| at);
+    let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]).skip(PART);
+    starts.zip(ends).filter_map(|(start, end)| text.get(start..end))
+}
+
+/// Redacts all parts of some forms of a secret, each a line, with at least [`PART`] characters; `None` if there are none.
+pub(super) fn cover_parts(text: &str, forms: &str) -> Option<String> {
+    let parts: HashSet<&str> = forms.lines().flat_map(windows).collect();
+    let begins: HashSet<char> = forms.chars().collect();
+    let (mut covered, mut rest, mut end) = (String::new(), 0, 0);
+    for part in windows(text).filter(|part| part.chars().next().is_some_and(|c| begins.contains(&c))) {
+        if !parts.contains(part) {
+            continue;
+        }
+        let start = part.as_ptr() as usize - text.as_ptr() as usize;
+        if start > end || end == 0 {
+            covered.push_str(text.get(rest..start)?);
+            covered.push_str(super::Secrets::COVER);
+        }
+        end = start + part.len();
+        rest = end;
+    }
+    (end > 0).then(|| covered + text.get(rest..).unwrap_or_default())
 }
 
 /// What Base64 contains of a text that follows a number of other bytes, modulo 3, in both alphabets.
@@ -253,6 +309,26 @@ mod tests {
         for text in ["100 % of &amp; é\u{200b}ü", "%", "&#x;", "\\u12", "a%2"] {
             assert_eq!(changing.cover(text), text);
         }
+    }
+
+    #[test]
+    fn parts_of_a_typed_secret_are_covered() {
+        let changing = ChangingSecrets::default();
+        changing.replace_covered(forms_of("Tr0ub4dor-Kestrel").chain(parts_of("Tr0ub4dor-Kestrel")));
+        for (text, covered) in [
+            ("x T~r0ub4dor-Kestrel y", "x T~[secret] y"),
+            ("Tr0ub4d, or-Kest!", "[secret], [secret]!"),
+            ("lertseK-rod4bu0rT", "[secret]"),
+            ("tr0ub4dor-kest", "[secret]"),
+            ("Tr0ub and estrel", "Tr0ub and [secret]"),
+            ("Kestr", "Kestr"),
+            ("Tr0ub4Tr0ub4", "[secret]"),
+            ("über Tr0ub4 ä", "über [secret] ä"),
+        ] {
+            assert_eq!(changing.cover(text), covered, "{text}");
+        }
+        assert_eq!(fingerprinted_parts("abcdefg", 31).len(), 6);
+        assert!(fingerprinted_parts("abcde", 31).is_empty());
     }
 
     #[test]

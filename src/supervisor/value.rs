@@ -57,6 +57,9 @@ pub struct Value {
     pub described: bool,
 }
 
+/// How V8's error begins when it ends a script that may only read.
+const SIDE_EFFECT: &str = "EvalError: Possible side-effect";
+
 /// An exception thrown by a script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", in_words(.message))]
@@ -79,10 +82,15 @@ fn in_words(message: &str) -> String {
 }
 
 impl ScriptError {
+    /// That of a script which may only read, and does what V8 cannot end before its effect.
+    pub(super) fn side_effect(why: &str) -> Self {
+        Self { message: format!("{SIDE_EFFECT}: {why}"), line: 0, column: 0 }
+    }
+
     /// Whether V8 ended a script that may only read, because of an effect.
     #[must_use]
     pub fn is_side_effect(&self) -> bool {
-        self.message.starts_with("EvalError: Possible side-effect")
+        self.message.starts_with(SIDE_EFFECT)
     }
 }
 

@@ -101,3 +101,16 @@ fn an_option_of_a_closed_list_is_selected_not_clicked() {
         page.value("size.value = 'Big'");
     }
 }
+
+/// Names as a person reads them: a no-break space is a space, and an icon of a font is no name.
+#[test]
+fn names_are_those_that_a_person_can_read() {
+    let html = "<meta charset=utf-8><span id=l>Age&nbsp;</span><input aria-labelledby=l>
+        <a href='#debug'><i class='fa fa-bug'>\u{f188}</i></a>";
+    let Some(page) = TestTab::showing("names", html) else { return };
+    page.act(json!({ "kind": "type", "locator": "role=textbox[name=\"Age\"]", "text": "7" })).unwrap();
+    assert_eq!(page.value("document.querySelector('input').value"), "7");
+    let seen = page.snapshot();
+    let shown = crate::support::test_tab::text(&seen);
+    assert!(shown.contains("link [ref=") && shown.contains("[icon=bug]"), "{shown}");
+}

@@ -114,3 +114,39 @@ fn the_reason_names_what_a_person_sees() {
     let error = page.fails_by(json!({ "kind": "click", "ref": reference }), Deadline::after_millis(600));
     assert!(error.to_string().contains("not visible (display: none)"), "{error}");
 }
+
+/// A page that replaces what is pressed gets no click: the answer says so.
+#[test]
+fn a_press_without_a_click_is_said_to_be_one() {
+    let html = "<button id=b><svg width=16 height=16><rect width=16 height=16 /></svg></button><button id=plain>x</button><script>
+        got = 0;
+        b.onpointerdown = () => b.innerHTML = b.innerHTML;
+        b.onclick = plain.onclick = () => got++;
+        </script>";
+    let Some(page) = TestTab::showing("replaced", html) else { return };
+    let outcome = page.act(json!({ "kind": "click", "selector": "#b" })).unwrap();
+    assert_eq!(page.value("got"), 0);
+    assert!(outcome.hint.is_some_and(|hint| hint.contains("no click followed")), "{:?}", outcome.hint);
+    let outcome = page.act(json!({ "kind": "click", "selector": "#plain" })).unwrap();
+    assert_eq!((page.value("got"), outcome.hint), (json!(1), None));
+}
+
+/// Straight lines have a box without an area; keys are held at coordinates, too.
+#[test]
+fn lines_and_points_can_be_clicked() {
+    let html = "<style>body { margin: 0 }</style><svg width=400 height=200>
+        <path id=flat d='M50 50L250 50' stroke=black stroke-width=10 /><line id=steep x1=300 y1=20 x2=300 y2=180 stroke=black stroke-width=8 />
+        </svg><script>
+        got = [];
+        for (const one of [flat, steep]) one.onclick = event => got.push(one.id + (event.ctrlKey ? '+' : ''));
+        </script>";
+    let Some(page) = TestTab::showing("lines", html) else { return };
+    for act in [
+        json!({ "kind": "click", "selector": "#flat" }),
+        json!({ "kind": "click", "selector": "#steep" }),
+        json!({ "kind": "clickCoords", "x": 100, "y": 50, "modifiers": ["Control"] }),
+    ] {
+        page.act(act.clone()).unwrap_or_else(|error| panic!("{act}: {error}"));
+    }
+    assert_eq!(page.value("got"), json!(["flat", "steep", "flat+"]));
+}

@@ -234,3 +234,19 @@ fn options_are_chosen_by_the_label_that_a_person_sees() {
         page.act(json!({ "kind": "select", "selector": "#many", "values": ["One", "2"] })).unwrap().result.unwrap();
     assert_eq!(both, json!({ "values": ["1", "2"], "labels": ["One", "Two"] }));
 }
+
+/// A page that takes the keys for itself, as a console does, gets each of them once.
+#[test]
+fn keys_that_the_page_takes_are_not_typed_again() {
+    let html = "<pre id=o></pre><textarea id=a></textarea><textarea id=b></textarea><textarea id=c></textarea><script>
+        a.oninput = () => { o.textContent += a.value; a.value = '' };
+        b.onkeypress = event => { event.preventDefault(); o.textContent += event.key };
+        c.onkeydown = event => { if (event.key.length === 1) { event.preventDefault(); o.textContent += event.key } };
+        </script>";
+    let Some(page) = TestTab::showing("console", html) else { return };
+    for id in ["a", "b", "c"] {
+        page.value("o.textContent = '', 1");
+        let took = put(&page, "type", id, "ls -l").unwrap_or_else(|error| panic!("{id}: {error}"));
+        assert_eq!((page.value("o.textContent"), took), (json!("ls -l"), Some(json!({ "taken": "" }))), "{id}");
+    }
+}

@@ -28,7 +28,8 @@ Examples:
   cdpilot chat --secret shop_password 'Log in to https://shop.example and list my orders'
 
 The model writes {{secret:shop_password}} where the password belongs. cdpilot types the value in its place, \
-only into pages of the origin and forms that are sent to it. Values are stored in the keyring of the system if there is \
+only into fields for passwords and one-time codes of that origin, in forms that are sent to it; --field allows another \
+field. Values are stored in the keyring of the system if there is \
 one, else in secrets.json in the home (mode 0600). For one-time codes, store totp:KEY or an otpauth:// address.";
 
 #[derive(Debug, Args)]
@@ -45,8 +46,12 @@ enum What {
         /// Name: 1 to 64 letters, digits, `_`, `-` or dots
         name: String,
         /// Origin of the pages in which it may be typed, for example `https://example.com`
-        #[arg(long, value_name = "URL")]
-        origin: String,
+        #[arg(long, value_name = "URL", required_unless_present = "field")]
+        origin: Option<String>,
+        /// Label, name or id of a field that it may be typed into, besides fields for passwords and one-time codes;
+        /// without --origin, it is added to the stored secret
+        #[arg(long, value_name = "NAME")]
+        field: Vec<String>,
     },
     /// List names and origins; values are never shown
     List,
@@ -59,9 +64,10 @@ enum What {
 
 pub(super) fn run(secrets: &Secrets, global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
     let request = match &secrets.what {
-        What::Set { name, origin } => {
-            let value = SecretValue(value(name)?);
-            Request::new(op::SET_SECRET, &NewSecret { name: name.clone(), origin: origin.clone(), value })
+        What::Set { name, origin, field } => {
+            let value = origin.is_some().then(|| value(name).map(SecretValue)).transpose()?;
+            let (name, origin, fields) = (name.clone(), origin.clone(), field.clone());
+            Request::new(op::SET_SECRET, &NewSecret { name, origin, value, fields })
         }
         What::List => Request::of(op::SECRETS),
         What::Remove { name } => Request::at(op::DELETE_SECRET, &[name]),
@@ -77,7 +83,7 @@ pub(super) fn run(secrets: &Secrets, global: &Global, settings: &Settings, out: 
         What::Set { .. } => {
             let secret = &answer.value["secret"];
             let (name, origin) = (field(secret, "name"), field(secret, "origin"));
-            out.line(&format!("stored {name} for {origin} in {}", place(secret)));
+            out.line(&format!("stored {name} for {origin} in {}{}", place(secret), fields(secret)));
         }
         What::List => list(&answer.value, out),
         What::Remove { name } => out.line(&format!("removed {}", clean(name))),
@@ -92,11 +98,18 @@ fn list(answer: &Value, out: &Out) {
     for secret in all {
         let (name, origin) = (field(secret, "name"), field(secret, "origin"));
         let kind = if secret["kind"] == "totp" { "one-time codes" } else { "text" };
-        out.line(&format!("{name:names$}  {origin:origins$}  {kind}, in {}", place(secret)));
+        out.line(&format!("{name:names$}  {origin:origins$}  {kind}, in {}{}", place(secret), fields(secret)));
     }
     if all.is_empty() {
         out.aside("no secrets; `cdpilot secrets set NAME --origin https://…` stores one");
     }
+}
+
+/// The fields that it may be typed into, besides those for passwords and codes.
+fn fields(secret: &Value) -> String {
+    let names: Vec<_> =
+        secret["fields"].as_array().into_iter().flatten().filter_map(Value::as_str).map(clean).collect();
+    if names.is_empty() { String::new() } else { format!(", also for the fields {}", names.join(", ")) }
 }
 
 fn place(secret: &Value) -> &'static str {

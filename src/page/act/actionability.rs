@@ -15,6 +15,7 @@
 //!   the click listener for that control alone. The same holds for a transparent field under what such an element
 //!   paints over it.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -122,7 +123,7 @@ pub(in crate::page) struct Ready {
     /// Whether the browser runs on macOS.
     pub(super) mac: bool,
     /// If it was confirmed after a preview, the identity that it must still have.
-    pub(super) bound: Option<i64>,
+    pub(super) bound: Option<Arc<str>>,
     /// Whether a script of the page was terminated meanwhile.
     pub(super) rescued: bool,
 }
@@ -133,7 +134,7 @@ struct ReadyArgs<'a> {
     id: Option<u32>,
     selector: Option<&'a str>,
     expect: Option<&'a Shown>,
-    identity: Option<i64>,
+    identity: Option<Arc<str>>,
     needs: Needs,
     ms: u64,
     turn: u32,
@@ -185,7 +186,7 @@ struct ReadyElement {
 
 /// The element as the caller addressed it.
 enum Requested<'a> {
-    Ref { reference: String, node: Node, shown: Shown, identity: Option<i64> },
+    Ref { reference: String, node: Node, shown: Shown, identity: Option<Arc<str>> },
     Selector { selector: &'a str, frame: FrameId, place: String },
 }
 
@@ -354,8 +355,8 @@ impl Tab {
         };
         let shown = Shown::new(found.role, found.name);
         let (tag, kind, editable, mac) = (found.tag, found.kind, found.editable, found.mac);
-        let bound = match requested {
-            Requested::Ref { identity, .. } => *identity,
+        let bound = match &requested {
+            Requested::Ref { identity, .. } => identity.clone(),
             Requested::Selector { .. } => None,
         };
         Ok(Ok(Ready { node, point, shown, tag, kind, editable, mac, bound, rescued }))
@@ -421,7 +422,7 @@ fn args_of<'a>(asked: &'a Requested<'_>, needs: Needs, force: bool, slice: Durat
     match asked {
         Requested::Ref { node, shown, identity, .. } => {
             let expect = (!force).then_some(shown);
-            ReadyArgs { id: Some(node.id), selector: None, expect, identity: *identity, needs, ms, turn }
+            ReadyArgs { id: Some(node.id), selector: None, expect, identity: identity.clone(), needs, ms, turn }
         }
         Requested::Selector { selector, .. } => {
             ReadyArgs { id: None, selector: Some(selector), expect: None, identity: None, needs, ms, turn }

@@ -121,7 +121,7 @@ impl Act {
     /// Clicks at a point of the viewport, in CSS pixels.
     #[must_use]
     pub fn click_at(x: f64, y: f64) -> Self {
-        Self::new(ActKind::ClickCoords { x, y, double: false, button: Button::default() })
+        Self::new(ActKind::ClickCoords { x, y, double: false, button: Button::default(), modifiers: Vec::new() })
     }
 
     /// Moves the mouse over an element.

@@ -8,6 +8,7 @@ use super::super::Error;
 use super::super::world::Node;
 use super::{LoadState, State, WaitFor};
 use crate::cdp::protocol::page::FrameId;
+use crate::redact::Fingerprint;
 use crate::supervisor::{Value, View};
 
 /// The longest `timeMs`, in milliseconds.
@@ -26,6 +27,10 @@ pub(super) struct HoldsArgs<'a> {
     pub(super) load: Option<&'a str>,
     pub(super) until: Option<&'static str>,
     pub(super) ms: u64,
+    /// Texts that no answer may depend on, by their fingerprints at `base`.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(super) needles: &'a [Fingerprint],
+    pub(super) base: u32,
 }
 
 impl HoldsArgs<'_> {
@@ -95,6 +100,8 @@ pub(super) struct Wait<'a> {
     pub(super) silent: bool,
     /// Whether a script of the page was terminated meanwhile.
     pub(super) rescued: bool,
+    /// Fingerprints of texts that no answer may depend on, and their base.
+    pub(super) hidden: (Vec<Fingerprint>, u32),
 }
 
 impl Wait<'_> {
@@ -117,7 +124,7 @@ impl Wait<'_> {
     pub(super) fn args_of(&self, frame: &FrameId, until: Option<Condition>) -> HoldsArgs<'_> {
         let wanted = self.wanted;
         let is_checked = |what: Condition| until.is_none_or(|until| until == what);
-        let mut ask = HoldsArgs::default();
+        let mut ask = HoldsArgs { needles: &self.hidden.0, base: self.hidden.1, ..HoldsArgs::default() };
         if is_checked(Condition::Text) {
             ask.text = wanted.text.as_deref();
         }

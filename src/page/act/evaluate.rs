@@ -111,7 +111,8 @@ impl Tab {
             true => self.supervisor.evaluate_read_only(&at, text, deadline),
             false => self.supervisor.evaluate(&at, text, deadline),
         };
-        self.first_that_parses(&at, &expressions(script), script, run, deadline)
+        let forms = if read_only { reading_expressions(script) } else { expressions(script).to_vec() };
+        self.first_that_parses(&at, &forms, script, run, deadline)
     }
 
     /// Runs a script in the main world of a node's frame, with the node as `element`.
@@ -130,11 +131,14 @@ impl Tab {
             call.object_id = Some(element.clone());
             call.arguments = Some(vec![argument]);
             call.await_promise = Some(true);
-            call.user_gesture = Some(!read_only);
-            call.throw_on_side_effect = Some(read_only);
-            self.supervisor.call_function(&at, &call, deadline)
+            call.user_gesture = Some(true);
+            match read_only {
+                true => self.supervisor.call_function_read_only(&at, &call, deadline),
+                false => self.supervisor.call_function(&at, &call, deadline),
+            }
         };
-        let outcome = self.first_that_parses(&at, &functions(script), script, run, deadline);
+        let forms = if read_only { reading_functions(script) } else { functions(script).to_vec() };
+        let outcome = self.first_that_parses(&at, &forms, script, run, deadline);
         self.release(&node.frame, element);
         outcome
     }
@@ -232,6 +236,18 @@ fn expressions(script: &str) -> [String; 3] {
         ),
         format!("(async function() {{\n{script}\n}})()"),
     ]
+}
+
+/// Those of a script that may only read: nothing is awaited.
+fn reading_expressions(script: &str) -> Vec<String> {
+    let [expression, ..] = expressions(script);
+    vec![expression, format!("(function() {{\n{script}\n}})()")]
+}
+
+/// The forms of a script as functions of an element, if it may only read.
+fn reading_functions(script: &str) -> Vec<String> {
+    let [expression, ..] = functions(script);
+    vec![expression, format!("function(element) {{\n{script}\n}}")]
 }
 
 /// The forms of a script as functions of an element.

@@ -68,10 +68,13 @@ actions! {
         double: bool = default; cli option("Double-click"),
         /// The mouse button. Default `left`.
         button: Button = default; cli option("Mouse button [default: left]"),
+        /// Modifier keys to hold.
+        modifiers: Vec<Modifier> = default;
+            cli option("Comma-separated keys to hold: Alt, Control, ControlOrMeta, Meta, Shift").value("KEYS"),
     }
         ; ignores force
         ; cli command("click-coords", "Click at a position in the viewport")
-        => tab.focused().click_point(act, Point { x: *x, y: *y }, Click::new(*button, *double, &[]), deadline);
+        => tab.focused().click_point(act, Point { x: *x, y: *y }, Click::new(*button, *double, modifiers), deadline);
 
     /// Sends single mouse events.
     Mouse "mouse" {

@@ -54,7 +54,7 @@ pub use request::{
     Act, Button, Direction, Field, FieldValue, Input, Locator, Modifier, MouseEvent, MouseKind, Point, Settle, State,
     WaitFor,
 };
-pub use secrets::{SecretSource, TypedSecrets, is_only_secrets, secrets_in};
+pub use secrets::{SecretSource, SecretTarget, TypedSecrets, is_only_secrets, secrets_in};
 pub(super) use settle::ActionRequests;
 pub use settled::Settled;
 pub use spec::{ActionSpec, ArgumentSpec, CommandSpec, FieldSpec, FieldType, ToolArgumentSpec, ToolSpec};

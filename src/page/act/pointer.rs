@@ -64,7 +64,13 @@ pub(super) struct PressReport {
     received: u32,
     /// No event of the press reached the check.
     pub(super) unseen: bool,
+    /// What was pressed is gone, so that no click followed.
+    unclicked: bool,
 }
+
+/// The hint for a press that no click followed.
+const UNCLICKED: &str = "the page replaced what was pressed before the button was up, so no click followed; look at the page, and click \
+     again if nothing happened";
 
 impl PressReport {
     /// Whether no element has received anything yet.
@@ -109,8 +115,12 @@ impl Tab {
     ) -> Result<Performed, Error> {
         only_trusted(act)?;
         self.check_point(at, deadline)?;
-        let mut events = vec![moved(at, Buttons::default(), 0)];
-        events.extend(presses(at, click, 0));
+        let modifiers = match click.modifiers {
+            [] => 0,
+            held => modifier_bits(held, self.call::<bool>(&self.top()?, "isMac", &(), deadline)?.1.result),
+        };
+        let mut events = vec![moved(at, Buttons::default(), modifiers)];
+        events.extend(presses(at, click, modifiers));
         performed(self.send_mouse(events, deadline)?)
     }
 
@@ -179,12 +189,15 @@ impl Tab {
                         self.post_to(frame, "landed", &());
                     }
                 }
-                let done = match outcome {
+                let mut done = match outcome {
                     // The frame navigated before the button was down.
                     Err(error) if is_end(&error) && at.selector.is_some() && !deadline.passed() => continue,
                     outcome => outcome?,
                 };
-                let landed = self.astray(&ready, click, &done, deadline);
+                let mut landed = self.astray(&ready, click, &done, deadline);
+                if landed.take_if(|landed| landed.unclicked && landed.over.is_none() && !landed.unseen).is_some() {
+                    done.hint = (click.count == 1 && click.button == Button::Left).then_some(UNCLICKED);
+                }
                 let is_averted = self.was_averted(&averted, deadline);
                 if let Some(landed) = landed.map(|landed| PressReport { kept: landed.kept || is_averted, ..landed }) {
                     misdirected_presses += 1;
@@ -241,7 +254,8 @@ impl Tab {
         let around = self.frames_around(&node.frame);
         let found = self.call_all_brief::<PressReport, ()>(&around, name, |_| (), deadline);
         let mut landed = found.into_iter().filter_map(Result::ok).map(|(_, done)| done.result);
-        landed.find(|landed| landed.kept && landed.over.is_some()).or(Some(here).filter(|here| here.unseen))
+        let is_odd = |here: &PressReport| here.unseen || here.unclicked;
+        landed.find(|landed| landed.kept && landed.over.is_some()).or(Some(here).filter(is_odd))
     }
 
     /// The frames around a frame, innermost first.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::actionability::Ready;
 use super::typing::{gone, named};
@@ -20,13 +21,42 @@ use crate::sync::Deadline;
 const START: &str = "{{";
 const END: &str = "}}";
 
+/// The field that a secret is to be typed into.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SecretTarget {
+    /// The origin of its document; `null` if it has none of its own.
+    pub origin: String,
+    /// Whether it is for passwords or one-time codes, by its type or its `autocomplete`.
+    pub fits: bool,
+    /// Its name for people, its `name` and its `id`, as far as it has them. Untrusted.
+    pub names: Vec<String>,
+}
+
+impl SecretTarget {
+    /// A field of an origin.
+    #[must_use]
+    pub fn new(origin: impl Into<String>, fits: bool, names: Vec<String>) -> Self {
+        Self { origin: origin.into(), fits, names }
+    }
+
+    /// How it is called in errors.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.names.first().map_or("this field", String::as_str)
+    }
+}
+
 /// Where the values of secrets come from.
 pub trait SecretSource: Send + Sync {
-    /// The text to type for a secret into a page of an origin.
+    /// The text to type for a secret into a field.
     ///
     /// # Errors
     /// Why it must not be typed there, as a sentence without its value.
-    fn typed(&self, name: &str, origin: &str) -> Result<String, String>;
+    fn typed(&self, name: &str, target: &SecretTarget) -> Result<String, String>;
+
+    /// A person has approved that a secret is typed into a field which is not for passwords or codes.
+    fn allow(&self, _name: &str, _target: &SecretTarget) {}
 }
 
 /// The secrets that an action may type.
@@ -38,6 +68,11 @@ impl TypedSecrets {
     #[must_use]
     pub fn new(source: impl SecretSource + 'static) -> Self {
         Self(Arc::new(source))
+    }
+
+    /// A person has approved that a secret is typed into a field which is not for passwords or codes.
+    pub fn allow(&self, name: &str, target: &SecretTarget) {
+        self.0.allow(name, target);
     }
 }
 
@@ -121,6 +156,10 @@ struct SecretPlace {
     gone: bool,
     /// The origin of the document; `null` if it has none of its own.
     origin: String,
+    /// Whether it is for passwords or one-time codes.
+    fits: bool,
+    /// Its name for people, its `name` and its `id`.
+    names: Vec<String>,
     /// Whether the field belongs to a form.
     form: bool,
     /// The origins to which the form may be sent.
@@ -128,6 +167,19 @@ struct SecretPlace {
 }
 
 impl Tab {
+    /// What a field is for a secret.
+    ///
+    /// # Errors
+    /// [`Error::StaleRef`] when it is gone; those of the supervisor.
+    pub fn secret_target(&self, node: &Node, deadline: Deadline<'_>) -> Result<SecretTarget, Error> {
+        let place: SecretPlace = self.call_on_node(node, "secretPlace", &json!({ "id": node.id }), deadline)?;
+        if place.gone {
+            let why = "it was removed from the document";
+            return Err(Error::StaleRef { reference: "the field".to_owned(), why });
+        }
+        Ok(SecretTarget { origin: place.origin, fits: place.fits, names: place.names })
+    }
+
     /// The text to type into a field that has the focus, with the values of the secrets that it names. `None`: it names none.
     pub(super) fn with_secrets(
         &self,
@@ -154,21 +206,24 @@ impl Tab {
         if place.gone {
             return Err(gone(at));
         }
-        let mut typed = String::new();
-        for part in parts(text) {
-            match part {
-                Part::Text(text) => typed.push_str(text),
-                Part::Secret(name) => typed.push_str(&source.typed(name, &place.origin).map_err(refused)?),
-            }
-        }
+        let [Part::Secret(name)] = *parts(text.trim()) else {
+            let reason = "a secret is typed alone: give {{secret:NAME}} without anything before or after it";
+            return Err(refused(reason.to_owned()));
+        };
+        let target = SecretTarget { origin: place.origin.clone(), fits: place.fits, names: place.names };
+        let typed = source.typed(name, &target).map_err(refused)?;
         if !place.form {
             let reason = "it belongs to no form, so it is not known where a secret in it would be sent";
             return Err(refused(reason.to_owned()));
         }
         match place.sends.iter().find(|sends| **sends != place.origin) {
-            None => Ok(Some(typed)),
+            None => {
+                let ask = json!({ "id": ready.node.id });
+                let covered: serde_json::Value = self.call_on_node(&ready.node, "coverField", &ask, deadline)?;
+                if covered == true { Ok(Some(typed)) } else { Err(gone(at)) }
+            }
             Some(other) if other == "null" => {
-                Err(refused("its form is sent to an address without an origin".to_owned()))
+                Err(refused("its form is sent to an address without an origin, such as that of a script".to_owned()))
             }
             Some(other) => {
                 Err(refused(format!("its form may be sent to {other}, and its page is of {}", place.origin)))

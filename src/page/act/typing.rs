@@ -60,6 +60,8 @@ struct TextCheck {
     /// Whether it is there without its line breaks.
     joined: bool,
     empty: bool,
+    /// Whether it is empty although the page reacted: the page took the keys.
+    spent: bool,
     now: i64,
     bad: bool,
     /// The content, of a secret field as bullets. Untrusted.
@@ -354,6 +356,9 @@ impl Tab {
         if let Some(most) = took.most {
             let reason = format!("it accepts at most {most} characters");
             return Taken::Wrong { reason, may_repeat: false, is_joined: false };
+        }
+        if took.spent && !took.bad && mode == Mode::Replace {
+            return Taken::As(String::new());
         }
         if took.bad || (took.empty && !text.is_empty()) {
             return Taken::Wrong { reason: refusal(&took), may_repeat: !took.bad, is_joined: false };

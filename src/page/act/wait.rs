@@ -43,6 +43,12 @@ struct ContentArgs {
 }
 
 impl Tab {
+    /// Fingerprints of texts that are hidden, and their base.
+    fn hidden_texts(&self) -> (Vec<crate::redact::Fingerprint>, u32) {
+        let base = fastrand::u32(..) | 1;
+        (self.options.hidden.as_ref().map(|hidden| hidden.fingerprints(base)).unwrap_or_default(), base)
+    }
+
     /// Waits until the document shows text or something to interact with, for pages that scripts render after loading.
     /// Returns whether it does by the deadline. A document without scripts counts as complete at once.
     ///
@@ -124,6 +130,7 @@ impl Tab {
             unknown: false,
             silent: false,
             rescued: false,
+            hidden: self.hidden_texts(),
         };
         let mut missing = wait.all();
         loop {

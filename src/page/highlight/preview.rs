@@ -41,8 +41,8 @@ pub struct Bound {
     pub html: String,
     /// Whether what is typed into it is secret.
     pub is_secret: bool,
-    /// A number that differs when its role, its name, its place in the document or where it leads does.
-    pub identity: i64,
+    /// A SHA-256 that differs when its role, its name, its place in the document or where it leads does.
+    pub identity: String,
 }
 
 /// While it lives, actions on some elements fail unless the elements are still what a preview has shown.
@@ -53,12 +53,12 @@ pub struct Binding<'a> {
 }
 
 impl<'a> Binding<'a> {
-    /// Binds nodes to numbers that an action compares before it acts.
-    pub(in crate::page) fn new(tab: &'a Tab, numbers: Vec<(Node, i64)>) -> Self {
+    /// Binds nodes to seals that an action compares before it acts.
+    pub(in crate::page) fn new(tab: &'a Tab, seals: Vec<(Node, String)>) -> Self {
         let mut refs = tab.refs.lock();
-        numbers.iter().for_each(|(node, number)| refs.bind(node, Some(*number)));
+        seals.iter().for_each(|(node, seal)| refs.bind(node, Some(seal)));
         drop(refs);
-        Self { tab, nodes: numbers.into_iter().map(|(node, _)| node).collect() }
+        Self { tab, nodes: seals.into_iter().map(|(node, _)| node).collect() }
     }
 }
 
@@ -111,7 +111,7 @@ struct Now {
     #[serde(default)]
     secret: bool,
     #[serde(default)]
-    identity: i64,
+    identity: String,
 }
 
 #[derive(Deserialize)]
@@ -178,7 +178,7 @@ impl Tab {
     /// Binds actions on elements to what previews have shown, for as long as the result lives.
     #[must_use]
     pub fn bind<'a>(&'a self, bounds: impl IntoIterator<Item = &'a Bound>) -> Binding<'a> {
-        Binding::new(self, bounds.into_iter().map(|bound| (bound.node.clone(), bound.identity)).collect())
+        Binding::new(self, bounds.into_iter().map(|bound| (bound.node.clone(), bound.identity.clone())).collect())
     }
 
     /// Checks that an element is as it was in a preview.

@@ -2,6 +2,7 @@
 // Uses: context, forms, frame-geometry, identity, input-probe, name, node, node-cache, rendered, role, settle, state, wait.
 
 const RECTS = Element.prototype.getClientRects;
+const GET_SCREEN_MATRIX = SVGGraphicsElement.prototype.getScreenCTM;
 const BOX = Element.prototype.getBoundingClientRect;
 const POINT_IN_DOCUMENT = Document.prototype.elementFromPoint;
 const POINT_IN_ROOT = ShadowRoot.prototype.elementFromPoint;
@@ -84,10 +85,24 @@ function rectsOf(element) {
   const own = flat(RECTS.call(element));
   if (own.length) return own;
   if (element instanceof HTMLAreaElement) return areaRects(element);
+  if (element instanceof SVGGeometryElement) return strokeRects(element);
   if (styleOf(element).display !== "contents") return own;
   const range = MAKE_RANGE.call(document);
   range.selectNodeContents(element);
   return flat(range.getClientRects());
+}
+
+/** The rectangle of a straight line, whose box has no area: as wide as its stroke. */
+function strokeRects(element) {
+  const [rect] = RECTS.call(element);
+  const style = styleOf(element);
+  const width = style.stroke === "none" ? 0 : parseFloat(style.strokeWidth) || 0;
+  const matrix = GET_SCREEN_MATRIX.call(element);
+  if (!rect || !width || !matrix) return [];
+  const half = (width * Math.hypot(matrix.a, matrix.b)) / 2;
+  const [x, y] = [rect.width > 0 ? 0 : half, rect.height > 0 ? 0 : half];
+  const [left, top, w, h] = [rect.left - x, rect.top - y, rect.width + 2 * x, rect.height + 2 * y];
+  return w > 0 && h > 0 ? [{ x: left, y: top, width: w, height: h, left, top, right: left + w, bottom: top + h }] : [];
 }
 
 /** The rectangles with an area, as plain objects: each side of a DOMRect is a call into the browser. */
@@ -199,12 +214,14 @@ function cover(element, hit) {
   return outer === hit ? inner : inner + " in " + toldApart(outer);
 }
 
-// Elements without a role and an id are told by their text.
+// Elements without a role and an id are told by their text, else by their class.
 function toldApart(element) {
   const text = described(element);
   if (text !== nameOfTag(element)) return text;
   const start = fold(renderedText([idOf(element)]).text.slice(0, 400)).slice(0, 60);
-  return start ? text + ' "' + start + '"' : text;
+  if (start) return text + ' "' + start + '"';
+  const [first] = (attr(element, "class") || "").trim().split(/\s+/);
+  return first ? text + "." + first.slice(0, 60) : text;
 }
 
 // Actionability.

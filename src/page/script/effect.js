@@ -1,10 +1,12 @@
 // What the use of an element would do: what is pressed, where it leads, and what its form sends.
-// Uses: act, element-html, find, forms, identity, node, node-cache, role, state, text, value, wait.
+// Uses: act, element-html, find, forms, identity, node, node-cache, role, seal, state, text, value, wait.
 
 const MOST_INNER_USES = 30;
-const MOST_FORM_FIELDS = 400;
+// More fields, and longer values, cannot be shown to a person.
+const MOST_FORM_FIELDS = 501;
 const MOST_LABEL = 120;
-const MOST_SENT = 2000;
+const MOST_SENT = 20001;
+const MOST_OPTIONS = 60;
 const MOST_WORDS = 400;
 const MOST_DIALOG = 400;
 // What a press of an element may set off: the element itself, or one that contains it.
@@ -45,6 +47,11 @@ function defaultOf(form) {
   return lines.length > 1 ? undefined : null;
 }
 
+const GET_FILE_SIZE = getterOf(Blob.prototype, "size");
+const GET_FILE_CHANGED = getterOf(File.prototype, "lastModified");
+/** The files of a control. */
+const filesOf = (control) => (control instanceof HTMLInputElement && GET_INPUT_TYPE.call(control) === "file" ? Array.from(GET_FILES.call(control) || []) : []);
+
 /** What a form would send of a control; `null` for nothing. */
 function sentBy(control) {
   if (isOff(control)) return null;
@@ -53,7 +60,7 @@ function sentBy(control) {
   if (!(control instanceof HTMLInputElement)) return null;
   const type = GET_INPUT_TYPE.call(control);
   if (type === "checkbox" || type === "radio") return GET_CHECKED.call(control) ? GET_INPUT_VALUE.call(control) : null;
-  if (type === "file") return Array.from(GET_FILES.call(control) || [], (file) => file.name).join(", ");
+  if (type === "file") return filesOf(control).map((file) => file.name).join(", ");
   return /^(submit|image|button|reset)$/.test(type) ? null : GET_INPUT_VALUE.call(control);
 }
 
@@ -69,6 +76,7 @@ function fieldsOf(form) {
       autocomplete: attr(control, "autocomplete") || "",
       inputmode: attr(control, "inputmode") || "",
       value: cutTo(value, MOST_SENT),
+      size: filesOf(control).reduce((sum, file) => sum + GET_FILE_SIZE.call(file), 0),
       secret: isCovered(control),
       hidden: control instanceof HTMLInputElement && GET_INPUT_TYPE.call(control) === "hidden",
     });
@@ -118,6 +126,7 @@ function effectOf(control, form) {
     method: link ? (attr(control, "data-method") || attr(control, "data-turbo-method") || "get").toLowerCase() : submits || own ? (method || "get").toLowerCase() : "",
     link,
     submits: !link && submits,
+    field: !!control && (isTyped(control) || control instanceof HTMLSelectElement),
     dialog: dialog ? cutTo(fold(readText(dialog)), MOST_DIALOG) : "",
     frame: !!control && MATCHES.call(control, "iframe,frame,embed,object"),
     search: !!own && (attr(own, "role") === "search" || !!CLOSEST.call(own, "search,[role=search]")),
@@ -149,8 +158,44 @@ function enteredIn(element) {
 /** How an element is used. */
 const usesOf = (element, use) => (use === "enter" ? enteredIn(element) : use === "press" ? pressedWith(element) : [effectOf(element, null)]);
 
-/** A number that differs when an element, what its use sets off, or what its form sends does. */
-const stakeOf = (element, use) => digest(JSON.stringify([use, identityOf(element), usesOf(element, use)]));
+/** What every control of the form of an element holds, as a whole. */
+function heldByForm(element) {
+  const form = formOf(element);
+  if (!form) return [];
+  return controlsOf(form).map((control) => [attr(control, "name"), sentBy(control), filesOf(control).map((file) => [file.name, GET_FILE_SIZE.call(file), GET_FILE_CHANGED.call(file)])]);
+}
+
+/** A text that differs when an element, what its use sets off, or what its form sends does. */
+const stakeOf = (element, use) => sealOf(JSON.stringify([use, identityOf(element), usesOf(element, use), heldByForm(element)]));
+
+// Groups of which keys choose one, and their members.
+const CHOOSING = [
+  ["[role=radiogroup]", "[role=radio]"],
+  ["[role=listbox]", "[role=option]"],
+  ["[role=menu],[role=menubar]", "[role=menuitem],[role=menuitemradio],[role=menuitemcheckbox]"],
+  ["[role=tablist]", "[role=tab]"],
+  ["[role=tree]", "[role=treeitem]"],
+  ["[role=grid],[role=treegrid]", "[role=row]"],
+];
+const VALUED = "input[type=range],input[type=number],input[type=date],input[type=time],input[type=month],input[type=week],input[type=datetime-local],input[type=color],[role=slider],[role=spinbutton],[role=scrollbar],[role=separator]";
+
+/** What keys that move choose while an element has the focus: names of options; `null` if they choose nothing. */
+function chosenFrom(element) {
+  const names = (all) => Array.from(all).slice(0, MOST_OPTIONS).map((one) => cutTo(fold(one instanceof HTMLOptionElement ? TEXT_OPTION_LABEL.call(one) : steadyNameOf(one) || readText(one)), MOST_LABEL));
+  if (element instanceof HTMLSelectElement) return names(allIn(element, "option"));
+  if (element instanceof HTMLInputElement && GET_INPUT_TYPE.call(element) === "radio") {
+    const name = attr(element, "name");
+    const all = Array.from(allIn(GET_ROOT_NODE.call(element), "input[type=radio]"));
+    return names(all.filter((other) => other === element || (name && attr(other, "name") === name && formOf(other) === formOf(element))));
+  }
+  if (MATCHES.call(element, VALUED)) return [];
+  for (const [group, members] of CHOOSING) {
+    const around = CLOSEST.call(element, group);
+    if (around) return names(allIn(around, members));
+  }
+  const controlled = attr(element, "aria-controls") || attr(element, "aria-owns");
+  return controlled && /^(listbox|menu|tree|grid)$/.test(attr(element, "aria-haspopup") || "listbox") && attr(element, "aria-activedescendant") !== null ? [] : null;
+}
 
 /** What the use of an element would do. `use`: `press`, `enter` or `other`; id 0 is the element with the focus. */
 calls.effect = ({ id, use }) => {
@@ -158,8 +203,11 @@ calls.effect = ({ id, use }) => {
   const element = id ? nodeOf(id) : focusedElement() || GET_BODY.call(document);
   if (!(element instanceof Element) || !isConnected(element)) return { gone: true };
   const kind = fieldKind(element);
+  const options = chosenFrom(element);
   return {
     id: idOf(element),
+    chooses: options !== null,
+    options: options || [],
     origin,
     url: String(document.URL),
     typed: kind === "line" || kind === "lines" || kind === "rich",

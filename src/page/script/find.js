@@ -50,9 +50,9 @@ function byRole({ text, attributes }) {
     if (roleOf(element) !== text || !isRendered(element)) return false;
     return attributes.every(({ name, op, value }) => {
       if (name !== "name") return stateFor(element, name) === value;
-      const now = fold(nameOf(element)).toLowerCase();
-      // Style sheets can change the case of displayed text.
-      const want = fold(value).toLowerCase();
+      // A no-break space looks like any other, and style sheets can change the case of displayed text.
+      const asRead = (name) => fold(name.replace(/\u00a0/g, " ")).toLowerCase();
+      const [now, want] = [asRead(nameOf(element)), asRead(value)];
       return op === "=" ? now === want : now.includes(want);
     });
   };

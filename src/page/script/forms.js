@@ -2,7 +2,7 @@
 //
 // Values are set through the prototypes of the isolated world. A page that tracks a value by a property of its own on
 // the element (as React does) takes that for a change by the user, as intended.
-// Uses: act, find, identity, input-probe, node, node-cache, role, state, value, wait.
+// Uses: act, find, identity, input-probe, node, node-cache, role, settle, state, value, wait.
 
 const FOCUS_FIELD = HTMLElement.prototype.focus;
 const FOCUS_SVG = SVGElement.prototype.focus;
@@ -217,6 +217,8 @@ function taken(id, text, append) {
   const wanted = (append && guarded ? guarded.before : "") + text;
   const rich = fieldKind(element) === "rich";
   const answer = { same: held === wanted || (rich && bareText(held) === bareText(wanted)), empty: held === "", now: digest(held) };
+  // The page took the keys, as a console does.
+  answer.spent = answer.empty && text !== "" && !!guarded && changesSoFar() > guarded.changes;
   answer.like = essence(held) === essence(wanted) || isSameNumber(held, wanted) || (essence(text) !== "" && essence(held).startsWith(essence(wanted)));
   const broken = (text) => /\S\s*\n\s*\S/.test(text);
   answer.joined = rich && answer.same && broken(text) && !broken(writtenIn(target));

@@ -1,5 +1,5 @@
 // What a use of an element is bound to: role and name, its place in the document, and where it leads or its form is sent.
-// Uses: act, context, effect, element-html, element-key, find, forms, name, node, node-cache, role, state, tree.
+// Uses: act, context, effect, element-html, element-key, find, name, node, node-cache, role, seal, state, tree.
 
 const GET_FORM_ACTION = getterOf(HTMLFormElement.prototype, "action");
 const GET_FORM_METHOD = getterOf(HTMLFormElement.prototype, "method");
@@ -66,10 +66,10 @@ function steadyNameOf(element) {
   return text.length > MOST_NAME_TEXT || allIn(element, USED).length ? "" : text;
 }
 
-/** A number that differs when an element is not what it was for a person, whatever its colour, text cursor or counter. */
+/** A text that differs when an element is not what it was for a person, whatever its colour, text cursor or counter. */
 function identityOf(element) {
   const { destination, method } = destinationOf(element);
-  return digest([shownRole(roleFor(element)), likeness(steadyNameOf(element)), contextNow(element), destination, method, surroundingsOf(element)].join("\n"));
+  return sealOf([shownRole(roleFor(element)), likeness(steadyNameOf(element)), contextNow(element), destination, method, surroundingsOf(element)].join("\n"));
 }
 
 /** Where an element is and leads, without its name. */

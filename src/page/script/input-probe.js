@@ -18,7 +18,7 @@ const PRESS_LIMIT = 5000;
 function arm(element, presses, inner, bound) {
   disarm();
   const shown = presses && !inner ? { role: roleFor(element), name: nameFor(element) } : null;
-  const state = { counts: {}, element, bound: bound || null, inner: !!inner, waiting: null, presses: presses || 0, shown, over: null, received: 0, clicked: false, isDown: false, at: null, reached: false, press: null, until: performance.now() + PRESS_LIMIT };
+  const state = { counts: {}, element, bound: bound || null, inner: !!inner, waiting: null, presses: presses || 0, shown, over: null, received: 0, clicked: false, clicks: 0, isDown: false, at: null, reached: false, press: null, until: performance.now() + PRESS_LIMIT };
   state.on = (event) => {
     if (!event.isTrusted) return;
     state.counts[event.type] = (state.counts[event.type] || 0) + 1;
@@ -39,6 +39,7 @@ function arm(element, presses, inner, bound) {
     } else if (state.bound && event.type === "mousedown" && state.over === null && !isExactlyFor(element, event)) state.over = astray(state, event);
     else if (state.bound && event.type === "click" && state.over === null && !activates(state, event)) return block(event);
     state.isDown = event.type === "pointerdown";
+    if (event.type === "click") state.clicks++;
     if (event.type === "click" && state.over === null && !state.inner) state.clicked = state.clicked || isFor(element, event);
     if (state.over !== null) block(event);
   };
@@ -63,14 +64,17 @@ let guarded = null;
  */
 function guardKeys(element, place) {
   unguard();
-  const state = { element, place, before: element ? heldBy(element) : "", role: element ? roleFor(element) : "", name: element ? nameFor(element) : "", isFirst: true, blocked: false, away: null, kept: 0, on: null };
+  const state = { element, place, before: element ? heldBy(element) : "", changes: changesSoFar(), role: element ? roleFor(element) : "", name: element ? nameFor(element) : "", isFirst: true, hasText: false, blocked: false, away: null, kept: 0, on: null };
   state.on = (event) => {
     if (!event.isTrusted) return;
     forget();
     const isKey = event.type === "keydown" && !MODIFIER_KEYS.test(event.key);
     if (place !== null) {
-      const isChecked = state.isFirst || event.key === "Enter";
+      // A page may change between the first key and the text that it types.
+      const isText = event.type === "beforeinput" && !state.hasText;
+      const isChecked = state.isFirst || event.key === "Enter" || isText;
       state.isFirst = false;
+      state.hasText = state.hasText || isText;
       state.blocked = state.blocked || (isChecked && (!isConnected(element) || placeOfUse(element) !== place));
     }
     if (state.away === null && !state.blocked) state.away = focusElsewhere(state);
@@ -176,7 +180,9 @@ calls.landed = () => {
   state.presses = 0;
   const { over, received } = state;
   if (over !== null) return { over, kept: true, received };
-  if (state.inner || received || state.clicked) return { received };
+  // A browser sends no click when what was pressed is gone at the release.
+  const isUnclicked = received > 0 && !state.clicks && state.counts.mouseup > 0;
+  if (state.inner || received || state.clicked) return isUnclicked ? { received, unclicked: true } : { received };
   // No event arrived: a frame may have received it, or the page stops events on its window before they arrive here.
   const hit = isConnected(state.element) ? hitAt(state.at || middle(BOX.call(state.element))) : null;
   if (!hit || !FRAMES.has(nameOfTag(hit))) return { unseen: true, received };

@@ -42,6 +42,10 @@ function nameOf(element) {
   return namedOf(element).name;
 }
 
+// Characters for private use, which icon fonts draw as icons: nobody can read them.
+const GLYPHS = /^(?:\s|[\ue000-\uf8ff]|[\udb80-\udbff][\udc00-\udfff])+$/;
+const isGlyphs = (name) => name !== "" && name.charCodeAt(0) >= 0xdb80 && name.charCodeAt(0) <= 0xf8ff && GLYPHS.test(name);
+
 const NO_NAME = { name: "", source: "", cut: false, leaf: false };
 
 // Kinds that are named by attributes only, or when they have the focus.
@@ -61,7 +65,7 @@ function namedOf(element) {
     const { doubts } = store;
     const named = quicklyNamed(element) || slowlyNamed(element);
     if (store.doubts !== doubts) doubt(element);
-    it.named = named;
+    it.named = isGlyphs(named.name) ? NO_NAME : named;
   }
   return it.named;
 }

@@ -1,11 +1,10 @@
 // Secrets: where a field would send one, and where the page shows one.
-// Uses: act, box, forms, identity, node, node-cache, role, text, value.
+// Uses: act, box, find, forms, identity, node, node-cache, role, text, value.
 
-/** The origin of an address; scripts of the page itself count as its own origin. */
+/** The origin of an address; a script has none. */
 function originOf(address) {
   try {
-    const url = new URL(address);
-    return url.protocol === "javascript:" ? origin : url.origin;
+    return new URL(address).origin;
   } catch {
     return "null";
   }
@@ -14,14 +13,39 @@ function originOf(address) {
 /** The origin of this document, and those to which the form of a field may be sent. */
 calls.secretPlace = ({ id }) => withNode(id, (element) => {
   const form = formOf(element);
-  if (!form) return { origin, form: false, sends: [] };
+  const names = [nameFor(element), attr(element, "name"), attr(element, "id")].filter((name) => name).map((name) => fold(name));
+  const fits = isPassword(element) || TYPED_PURPOSE.test(attr(element, "autocomplete") || "");
+  if (!form) return { origin, form: false, sends: [], fits, names };
   const sends = new Set([originOf(GET_FORM_ACTION.call(form))]);
   for (const button of allIn(GET_ROOT_NODE.call(form), "[formaction]")) {
     const own = SUBMITTERS.find(({ type }) => button instanceof type);
     if (own && formOf(button) === form) sends.add(originOf(own.action.call(button)));
   }
-  return { origin, form: true, sends: Array.from(sends) };
+  return { origin, form: true, sends: Array.from(sends), fits, names };
 });
+
+const TYPED_PURPOSE = /(^|\s)(current-password|new-password|one-time-code)(\s|$)/i;
+
+/** From now on, what a field holds is covered wherever it is read. */
+calls.coverField = ({ id }) => withNode(id, (element) => {
+  coveredFields.add(element);
+  if (isEdited(element)) coveredFields.add(editingHost(element));
+  return true;
+});
+
+/** A text without what is found in it. */
+function withoutSecrets(text, finder) {
+  const found = finder.in(text).sort(([a], [b]) => a - b);
+  let [kept, at] = ["", 0];
+  for (const [start, end] of found) {
+    if (start > at) kept += text.slice(at, start);
+    if (end > at) {
+      kept += "\u0000";
+      at = end;
+    }
+  }
+  return found.length ? kept + text.slice(at) : text;
+}
 
 /** Finds texts by their fingerprints: polynomials of their code units at `base`, modulo 2^32. */
 class Finder {
@@ -90,7 +114,8 @@ function searched(finder) {
       if (UNSHOWN_TEXT.has(nameOfTag(node))) continue;
       const texts = ATTRIBUTE_NAMES.call(node).filter((name) => !UNSHOWN_ATTRIBUTES.has(name)).map((name) => attr(node, name));
       texts.push(shownValue(node));
-      if (texts.some((text) => finder.in(text).length)) elements.push(node);
+      const shows = coveredFields.has(node) && !isPassword(node) && rectsOf(node).length;
+      if (shows || texts.some((text) => finder.in(text).length)) elements.push(node);
       const children = gatherChildren(node, []);
       for (let i = children.length; i-- > 0; ) waiting.push(children[i]);
     }

@@ -249,6 +249,12 @@ function isGoingOn(record) {
 
 const NO_PARTS = new Map();
 
+/** A number that grows with each change of the document while it is watched. */
+function changesSoFar() {
+  if (observer) count(observer.takeRecords());
+  return caused + early;
+}
+
 /** A change since the action began. */
 function countCaused(record) {
   if (isGoingOn(record)) return;

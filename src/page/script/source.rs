@@ -39,6 +39,7 @@ concat!(
     include_str!("element-key.js"),
     include_str!("element-html.js"),
     include_str!("fitness.js"),
+    include_str!("seal.js"),
     include_str!("identity.js"),
     include_str!("effect.js"),
     include_str!("highlight.js"),

@@ -59,7 +59,7 @@ class Walk {
     if (!this.text) return;
     const text = fold(this.text);
     this.text = "";
-    if (text) this.push([this.textDepth, "text", text, 0, 0]);
+    if (text && !isGlyphs(text)) this.push([this.textDepth, "text", text, 0, 0]);
   }
 
   push(node) {
@@ -221,7 +221,8 @@ class Walk {
 
   // Without a name and text: what it seems to be.
   hinted(element, more) {
-    if (fold(textIn(element).slice(0, MOST_OF_TEXT))) return more;
+    const text = fold(textIn(element).slice(0, MOST_OF_TEXT));
+    if (text && !isGlyphs(text)) return more;
     const seems = hintOf(element);
     if (seems) (more || (more = {})).hint = seems;
     return more;

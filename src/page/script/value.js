@@ -32,16 +32,20 @@ function valueOf(element) {
 }
 
 function controlText(control) {
-  if (control instanceof HTMLTextAreaElement) return GET_AREA_VALUE.call(control);
-  const value = GET_INPUT_VALUE.call(control);
-  return typeOfInput(control) === "password" ? "•".repeat(value.length) : value;
+  const value = (control instanceof HTMLTextAreaElement ? GET_AREA_VALUE : GET_INPUT_VALUE).call(control);
+  if (control instanceof HTMLTextAreaElement && !coveredFields.has(control)) return value;
+  return typeOfInput(control) === "password" || coveredFields.has(control) ? "•".repeat(value.length) : value;
 }
 
 const SECRET_PURPOSE = /(^|\s)(current-password|new-password|one-time-code|cc-number|cc-csc)(\s|$)/i;
 const SECRET_NAME = /passw|passphrase|passcode|pwd|secret|token|api[-_]?key|(^|[^a-z])(otp|totp|pin|cvc|cvv)([^a-z]|$)/i;
 
+/** Fields into which a stored secret was typed: covered until their document ends, whatever they hold later. */
+const coveredFields = new WeakSet();
+
 /** Whether a field for a secret shows its value: by its purpose, name or style. */
 function isSecretField(element) {
+  if (coveredFields.has(element)) return true;
   if (!(element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement)) return false;
   if (!isTextControl(element)) return false;
   if (element instanceof HTMLInputElement && typeOfInput(element) === "password") return false;

@@ -1,5 +1,5 @@
 // Waiting for conditions in this document.
-// Uses: act, find, forms, node, node-cache, settle, value.
+// Uses: act, find, forms, node, node-cache, secrets, settle, value.
 
 const GET_BODY = getterOf(Document.prototype, "body");
 const GET_READY = getterOf(Document.prototype, "readyState");
@@ -114,7 +114,11 @@ function networkRest() {
 function conditions(args) {
   forget();
   const answer = {};
-  const texts = args.text || args.textGone ? [...shownTexts(), ...fieldTexts()] : [];
+  let texts = args.text || args.textGone ? [...shownTexts(), ...fieldTexts()] : [];
+  if (args.needles && args.needles.length) {
+    const finder = new Finder(args.needles, args.base);
+    texts = texts.map((text) => withoutSecrets(text, finder));
+  }
   if (args.text) answer.text = showsText(args.text, texts);
   if (args.textGone) answer.textGone = !showsText(args.textGone, texts);
   if (args.selector) {

@@ -74,7 +74,7 @@ impl Tab {
             Some(before) => (brief(&Diff::between(&before.text, &whole)), items),
             None => (Diff::between("", &self.page_text(&shown, redact)).to_string(), shown),
         };
-        let (lines, _) = text::cut(lines, most, 0);
+        let lines = fitted(lines, most);
         // Reported nodes count as shown; the others keep the role and name they were shown with.
         let added_refs: HashSet<&str> = lines.lines().filter_map(|line| own_ref(line.strip_prefix("+ ")?)).collect();
         let mut refs = self.refs.lock();
@@ -128,9 +128,43 @@ fn brief(diff: &Diff) -> String {
     lines.join("\n")
 }
 
+/// Removed lines that are reported when what was added has no room beside all of them.
+const MOST_REMOVED: usize = 10;
+
+/// The same in at most `most` characters: what was added counts more than what is gone.
+fn fitted(lines: String, most: usize) -> String {
+    if most == 0 || lines.chars().count() <= most {
+        return lines;
+    }
+    let (mut kept, mut removed) = (Vec::new(), 0);
+    for line in lines.lines() {
+        if line.starts_with("- ") {
+            removed += 1;
+            if removed > MOST_REMOVED {
+                continue;
+            }
+        }
+        kept.push(line);
+    }
+    let more = removed.saturating_sub(MOST_REMOVED);
+    let gone = if more > 0 { format!("\n- … and {more} more lines that are gone") } else { String::new() };
+    let (text, _) = text::cut(kept.join("\n"), most.saturating_sub(gone.len()), 0);
+    format!("{text}{gone}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_added_is_not_cut_for_what_is_gone() {
+        let removed: String = (0..80).map(|n| format!("- cell {n}\n")).collect();
+        let lines = format!("{removed}+ heading \"New\"");
+        let shown = fitted(lines.clone(), 400);
+        assert!(shown.contains("+ heading") && shown.contains("- … and 70 more lines that are gone"), "{shown}");
+        assert!(shown.chars().count() <= 400);
+        assert_eq!(fitted(lines.clone(), 10_000), lines);
+    }
 
     #[test]
     fn a_line_that_is_still_there_is_shown_once() {

@@ -44,7 +44,9 @@ pub(super) struct Asked {
 struct Approval {
     id: String,
     /// What is shown about it, by label.
-    facts: Vec<(String, String)>,
+    facts: Vec<(&'static str, String)>,
+    /// What is sent, by names that the page chose.
+    values: Vec<(String, String)>,
     /// The answers, with their meaning.
     decisions: &'static [(&'static str, &'static str)],
 }
@@ -63,18 +65,18 @@ impl Asked {
     fn of(data: &Value, id: Option<&str>, kind: Option<&str>) -> Self {
         let choices = data["choices"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let approval = (kind == Some("approval")).then(|| {
-            let named = [("page", "origin"), ("sent to", "destination")].into_iter();
-            let named =
-                named.map(|(label, field)| (label.to_owned(), data[field].as_str().unwrap_or_default().to_owned()));
+            let facts = [("page", "origin"), ("sent to", "destination")].into_iter();
+            let facts = facts.map(|(label, field)| (label, data[field].as_str().unwrap_or_default().to_owned()));
+            let facts = facts.filter(|(_, value)| !value.is_empty()).collect();
             let values = data["values"].as_object().into_iter().flatten();
             let values = values.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()));
-            let facts = named.chain(values).filter(|(_, value)| !value.is_empty()).collect();
+            let values = values.filter(|(_, value)| !value.is_empty()).collect();
             let decisions: &[_] = match data["effect"].as_str() {
                 Some("host") => &HOST_DECISIONS,
                 Some("secret") => &SECRET_DECISIONS,
                 _ => &DECISIONS,
             };
-            Approval { id: id.unwrap_or_default().to_owned(), facts, decisions }
+            Approval { id: id.unwrap_or_default().to_owned(), facts, values, decisions }
         });
         Self {
             message: data["message"].as_str().unwrap_or_default().to_owned(),
@@ -93,7 +95,11 @@ impl Asked {
             return text;
         };
         for (label, value) in &approval.facts {
-            text.push_str(&format!("\n  {}: {}", one_line(label), one_line(value)));
+            text.push_str(&format!("\n  {label}: {}", one_line(value)));
+        }
+        // In quotes, so that no field of a page looks like one of the lines above.
+        for (name, value) in &approval.values {
+            text.push_str(&format!("\n  {:?}: {}", one_line(name), one_line(value)));
         }
         for (at, (name, meaning)) in approval.decisions.iter().enumerate() {
             text.push_str(&format!("\n  {}  {name}: {meaning}", at + 1));
@@ -168,7 +174,7 @@ mod tests {
             "origin": "https://shop.test", "destination": "", "values": { "Name": "Ada", "Password": "{{secret:shop}}" },
         }));
         let text = asked.text();
-        for part in ["  page: https://shop.test", "  Name: Ada", "{{secret:shop}}", "  4  refuse"] {
+        for part in ["  page: https://shop.test", "  \"Name\": Ada", "{{secret:shop}}", "  4  refuse"] {
             assert!(text.contains(part), "{text}");
         }
         assert!(!text.contains("sent to"), "{text}");

@@ -24,6 +24,7 @@ use super::{Error, host_requests};
 use crate::llm::{FunctionCall, ToolCall};
 use crate::store::{Batch, Conversation, ConversationState, IntentOutcome, Question, QuestionKind};
 use cdpilot::code::Code;
+use cdpilot::text::shown;
 
 /// Maximum length of a note of the person, in characters.
 pub(super) const MOST_NOTE: usize = 2_000;
@@ -88,7 +89,7 @@ impl Turn<'_> {
         draft.change(|batch| batch.close_intent(prepared.id(), IntentOutcome::Failed));
         questions::not_made(&mut draft, rest);
         let id = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
-        let cover = |text: &str| self.offer.cover(text);
+        let cover = |text: &str| shown(&self.offer.cover(text)).into_owned();
         let mut values = Map::new();
         for (name, value) in &effect.values {
             let (name, mut key, mut number) = (cover(name), cover(name), 1);
@@ -100,11 +101,11 @@ impl Turn<'_> {
         }
         let action = cover(&effect.action);
         let message = format!("The model wants to {action}. This needs your approval, because {}.", cover(&effect.why));
-        let shown = json!({
+        let facts = json!({
             "action": action,
             "effect": effect.kind.as_str(),
             "why": cover(&effect.why),
-            "origin": effect.origin,
+            "origin": cover(&effect.origin),
             "destination": cover(&effect.destination),
             "values": values,
         });
@@ -125,7 +126,7 @@ impl Turn<'_> {
             "message": message,
             "tool_call_id": prepared.id(),
         });
-        for (name, value) in shown.as_object().into_iter().flatten() {
+        for (name, value) in facts.as_object().into_iter().flatten() {
             body[name] = value.clone();
             event[name] = value.clone();
         }
@@ -210,10 +211,10 @@ pub(super) fn decided(
     let fingerprint = text("fingerprint").to_owned();
     let origin = Some(text("origin")).filter(|origin| !origin.is_empty());
     let grant = match decision {
-        Decision::Kind => Some(Grant::of_kind(kind, None)),
+        Decision::Kind => Some(Grant::of_kind(kind)),
         // Without an origin, only the same effect.
         Decision::Origin => Some(match origin {
-            Some(origin) => Grant::of_kind(kind, Some(origin)),
+            Some(origin) => Grant::at(kind, origin, text("destination")),
             None => Grant::of_effect(kind, &fingerprint),
         }),
         // A secret is asked for at its first use.

@@ -18,6 +18,7 @@ use crate::store::IntentOutcome;
 use crate::tools::{Image, ToolContext, ToolError};
 use cdpilot::code::Code;
 use cdpilot::sync::Deadline;
+use cdpilot::text::shown;
 
 /// Time limit of a call.
 const CALL: Duration = Duration::from_secs(120);
@@ -28,6 +29,8 @@ const INTERACTION: &str = "element_interaction";
 const PREVIEWED: [&str; 4] = ["click", "keyboard_input", "select", "drag_and_drop"];
 /// How many hosts that were not reached a result lists.
 const MOST_HOSTS: usize = 10;
+/// Longest name of a blocked host that is reported, in characters: that of a DNS name.
+const MOST_HOST_NAME: usize = 253;
 /// Stands for a name that no tool can have.
 const NO_NAME: &str = "unknown_tool";
 
@@ -347,7 +350,7 @@ impl Turn<'_> {
             return;
         }
         let names: Vec<String> =
-            refused.iter().take(MOST_HOSTS).map(|refused| self.offer.cover(&refused.host)).collect();
+            refused.iter().take(MOST_HOSTS).map(|refused| shown_host(&self.offer.cover(&refused.host))).collect();
         let count: u64 = refused.iter().map(|refused| refused.count).sum();
         let more = refused.len().saturating_sub(MOST_HOSTS);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -370,4 +373,11 @@ impl Turn<'_> {
         let body = entry.body();
         draft.change(|batch| batch.replace_message(message as u64, body));
     }
+}
+
+/// A host as it is reported: a page chooses its length and characters.
+fn shown_host(host: &str) -> String {
+    let start: String = host.chars().take(MOST_HOST_NAME).collect();
+    let rest = if start.len() < host.len() { "…" } else { "" };
+    format!("{}{rest}", shown(&start))
 }

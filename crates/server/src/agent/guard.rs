@@ -1,16 +1,19 @@
 //! Which effects of a conversation a person approves, and what was approved.
 
 use std::collections::HashSet;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use url::Url;
 
 use super::settings::Settings;
 use crate::config;
 use crate::secrets::SecretStore;
-use crate::tools::{Allowed, Effect, EffectKind, Guard, Image, ToolError, approval_needed};
+use crate::tools::{Allowed, Effect, Guard, Image, ToolError, approval_needed, unshowable};
 use cdpilot::code::Code;
+use cdpilot::supervisor::Dialog;
 
 /// What a person has allowed for the rest of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,27 +23,43 @@ pub(super) struct Grant {
     /// The only origin at which it is allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     origin: Option<String>,
+    /// With an origin: the only origin that something is sent to; empty for effects that send nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    destination: Option<String>,
     /// The only effect that is allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fingerprint: Option<String>,
 }
 
 impl Grant {
-    /// Effects of a kind, at one origin or at all.
-    pub(super) fn of_kind(kind: &str, origin: Option<&str>) -> Self {
-        Self { kind: kind.to_owned(), origin: origin.map(ToOwned::to_owned), fingerprint: None }
+    /// Effects of a kind, wherever they are.
+    pub(super) fn of_kind(kind: &str) -> Self {
+        Self { kind: kind.to_owned(), origin: None, destination: None, fingerprint: None }
+    }
+
+    /// Effects of a kind in pages of one origin, which send to the origin of one address, or nothing if it is empty.
+    pub(super) fn at(kind: &str, origin: &str, destination: &str) -> Self {
+        let destination = Some(origin_of(destination));
+        Self { destination, origin: Some(origin.to_owned()), ..Self::of_kind(kind) }
     }
 
     /// One effect, as often as it occurs.
     pub(super) fn of_effect(kind: &str, fingerprint: &str) -> Self {
-        Self { kind: kind.to_owned(), origin: None, fingerprint: Some(fingerprint.to_owned()) }
+        Self { fingerprint: Some(fingerprint.to_owned()), ..Self::of_kind(kind) }
     }
 
     fn allows(&self, effect: &Effect) -> bool {
         self.kind == effect.kind.as_str()
             && self.origin.as_ref().is_none_or(|origin| *origin == effect.origin)
+            && self.destination.as_ref().is_none_or(|destination| *destination == origin_of(&effect.destination))
             && self.fingerprint.as_ref().is_none_or(|fingerprint| *fingerprint == effect.fingerprint)
     }
+}
+
+/// The origin of an address; empty without one.
+fn origin_of(address: &str) -> String {
+    let origin = Url::parse(address).map(|url| url.origin());
+    origin.ok().filter(url::Origin::is_tuple).map(|origin| origin.ascii_serialization()).unwrap_or_default()
 }
 
 /// The grants in the settings of a conversation.
@@ -79,9 +98,27 @@ struct State {
     /// Fingerprints that were approved for the call in progress, none of which is done yet.
     used: HashSet<String>,
     wanted: Option<Wanted>,
-    /// The kind of the effect that was approved in this call, and in the one before.
-    kind: Option<EffectKind>,
-    kind_before: Option<EffectKind>,
+    /// What was approved in this call, and in the one before, as far as the element said what it asks.
+    foreseen: Option<Foreseen>,
+    foreseen_before: Option<Foreseen>,
+}
+
+/// What the element of an approved effect says of itself.
+#[derive(Debug)]
+struct Foreseen {
+    frame: String,
+    attributes: String,
+    /// In Unix seconds, shortly before the effect.
+    since: f64,
+}
+
+impl Foreseen {
+    /// Whether a dialog was opened by the element, with a text that its attributes contain.
+    fn opened(&self, dialog: &Dialog) -> bool {
+        let in_frame = dialog.frame_id.as_ref().is_some_and(|frame| frame.as_str() == self.frame);
+        let message = dialog.message.trim();
+        in_frame && dialog.opened_at >= self.since && !message.is_empty() && self.attributes.contains(message)
+    }
 }
 
 /// The guard of a run.
@@ -111,7 +148,7 @@ impl RunGuard {
     pub(super) fn begin(&self, approved: Option<Resumed<'_>>) {
         let mut state = self.state.lock();
         state.wanted = None;
-        state.kind_before = state.kind.take();
+        state.foreseen_before = state.foreseen.take();
         match approved {
             Some(Resumed { fingerprint, before, follows }) => {
                 (state.approved, state.resumes) = (Some(fingerprint.to_owned()), follows);
@@ -141,9 +178,7 @@ impl Guard for RunGuard {
         let mut state = self.state.lock();
         if self.grants.iter().any(|grant| grant.allows(&effect)) {
             // It may have been approved for all effects of its kind.
-            if state.approved.take().is_some() {
-                state.kind = Some(effect.kind);
-            }
+            state.approved = None;
             return Ok(Allowed::Free);
         }
         if state.used.contains(&effect.fingerprint) {
@@ -151,13 +186,15 @@ impl Guard for RunGuard {
         }
         if let Some(approved) = state.approved.take() {
             if approved == effect.fingerprint {
-                state.kind = Some(effect.kind);
                 state.used.insert(approved);
                 return Ok(Allowed::Approved);
             }
             return Err(void());
         }
         drop(state);
+        if let Some(why) = effect.unshowable() {
+            return Err(unshowable(&effect, &why));
+        }
         let needed = approval_needed(&effect);
         // Outside the lock: this captures the page.
         let picture = picture();
@@ -173,8 +210,15 @@ impl Guard for RunGuard {
         self.state.lock().resumes
     }
 
-    fn has_just_approved(&self, kind: EffectKind) -> bool {
-        self.state.lock().kind_before.is_some_and(|before| before == kind || kind == EffectKind::Unknown)
+    fn foresee(&self, frame: &str, attributes: &str) {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
+        let (frame, attributes) = (frame.to_owned(), attributes.to_owned());
+        self.state.lock().foreseen = Some(Foreseen { frame, attributes, since });
+    }
+
+    fn has_foreseen(&self, dialog: &Dialog) -> bool {
+        let state = self.state.lock();
+        state.foreseen.iter().chain(&state.foreseen_before).any(|foreseen| foreseen.opened(dialog))
     }
 
     fn secret_named(&self, value: &str) -> Option<String> {

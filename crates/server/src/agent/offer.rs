@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 use super::prompts::{Flags, Prompts};
@@ -14,7 +15,9 @@ use crate::control::Control;
 use crate::llm::{Model, Size, ToolSpec};
 use crate::secrets::SecretStore;
 use crate::tools::toolsets::Enabled;
-use crate::tools::{AskUser, Question, Registry, Scope, SecretSource, Tool, ToolError, ToolboxOptions, TypedSecrets};
+use crate::tools::{
+    AskUser, Question, Registry, Scope, SecretSource, SecretTarget, Tool, ToolError, ToolboxOptions, TypedSecrets,
+};
 use cdpilot::code::Code;
 use cdpilot::sync::Deadline;
 
@@ -41,18 +44,25 @@ impl AskUser for Conversing {
 struct AllowedSecrets {
     store: SecretStore,
     names: Vec<String>,
+    /// Fields that a person has approved for a secret, besides those for passwords and one-time codes.
+    approved: Mutex<Vec<(String, SecretTarget)>>,
 }
 
 impl SecretSource for AllowedSecrets {
-    fn typed(&self, name: &str, origin: &str) -> Result<String, String> {
+    fn typed(&self, name: &str, target: &SecretTarget) -> Result<String, String> {
         if self.names.iter().any(|allowed| allowed == name) {
-            return self.store.typed(name, origin);
+            let is_approved = self.approved.lock().iter().any(|(of, approved)| of == name && approved == target);
+            return self.store.typed(name, target, is_approved);
         }
         let allowed = match self.names.as_slice() {
             [] => "it may use none".to_owned(),
             names => format!("it may use: {}", names.join(", ")),
         };
         Err(format!("this conversation may not use the secret {name:?}; {allowed}"))
+    }
+
+    fn allow(&self, name: &str, target: &SecretTarget) {
+        self.approved.lock().push((name.to_owned(), target.clone()));
     }
 }
 
@@ -78,7 +88,8 @@ impl Offer {
         let failed = enabled.load(toolbox.toolsets(), &registry, deadline.within(LOAD));
         let mut options = ToolboxOptions::new().ask(Arc::new(Conversing));
         (options.profile, options.workspace) = (settings.profile.clone(), settings.cwd.clone().map(PathBuf::from));
-        let secrets = AllowedSecrets { store: control.secret_store().clone(), names: settings.secrets() };
+        let (store, names) = (control.secret_store().clone(), settings.secrets());
+        let secrets = AllowedSecrets { store, names, approved: Mutex::default() };
         for name in &secrets.names {
             // Reads its value, which is redacted from now on. An error is reported when it is typed.
             let _ = secrets.store.find(name);

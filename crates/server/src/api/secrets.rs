@@ -15,10 +15,16 @@ use crate::secrets::SecretInfo;
 pub struct NewSecret {
     /// Its name: 1 to 64 letters, digits, `_`, `-` or `.`. A secret with this name is replaced.
     pub name: String,
-    /// The origin of the pages in which it may be typed, such as `https://example.com`.
-    pub origin: String,
+    /// The origin of the pages in which it may be typed, such as `https://example.com`. Without `value`, it is left out, and
+    /// `fields` are added to the secret with this name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
     /// What is typed, 4 to 4,096 characters; or `totp:KEY` or `otpauth://totp/…` for one-time codes.
-    pub value: SecretValue,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<SecretValue>,
+    /// Fields that it may be typed into, besides those for passwords and one-time codes: label, `name` or `id`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<String>,
 }
 
 /// A value that no error and no log repeats.

@@ -112,10 +112,13 @@ impl Home {
     }
 
     /// The files that no page and no tool may read, under any name: secrets, and what decides on behaviour.
-    pub fn secret_files(&self) -> [PathBuf; 7] {
+    pub fn secret_files(&self) -> [PathBuf; 9] {
         let beside = |name: &str| self.root.join(name);
         let (log, index) = (beside("cdpilot.db-wal"), beside("cdpilot.db-shm"));
-        [self.token(), self.config(), beside("llm.json"), beside("secrets.json"), self.database(), log, index]
+        let deciding =
+            [self.config(), self.tools(), beside("profiles.json"), beside("llm.json"), beside("secrets.json")];
+        let [config, tools, profiles, models, secrets] = deciding;
+        [self.token(), config, tools, profiles, models, secrets, self.database(), log, index]
     }
 
     /// The folder of browser profiles, each in a folder with its name.

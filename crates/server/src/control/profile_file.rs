@@ -1,7 +1,6 @@
 //! `profiles.json`: profiles created on request. `config.yaml` is only edited by the user.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +46,7 @@ fn path(home: &Home) -> PathBuf {
 /// Reads the file; empty if it does not exist.
 pub(super) fn read(home: &Home) -> Result<All, Error> {
     let path = path(home);
-    let text = match fs::read_to_string(&path) {
+    let text = match home.read(&path) {
         Ok(text) => text,
         Err(problem) if config::is_absent(&problem) => return Ok(All::new()),
         Err(problem) => return Err(file("read", &path, &problem)),

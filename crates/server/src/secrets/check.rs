@@ -10,6 +10,9 @@ const LONGEST_NAME: usize = 64;
 /// Length of a value, in characters. Shorter ones cannot be redacted: they occur in too many texts.
 const SHORTEST_VALUE: usize = 4;
 const LONGEST_VALUE: usize = 4_096;
+/// Names of fields of one secret: their number, and length in characters.
+const MOST_FIELDS: usize = 20;
+const LONGEST_FIELD: usize = 200;
 
 fn wrong(field: &'static str, problem: impl Into<String>) -> Error {
     Error::NotAccepted { field, problem: problem.into() }
@@ -49,6 +52,21 @@ pub(super) fn origin(text: &str) -> Result<String, Error> {
 /// The beginning of a text, to be quoted.
 fn shortened(text: &str) -> String {
     text.chars().take(100).collect()
+}
+
+/// Names of fields, as they are compared.
+pub(super) fn fields(fields: &[String]) -> Result<Vec<String>, Error> {
+    let names: Vec<String> =
+        fields.iter().map(|field| field.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    if names.len() > MOST_FIELDS || names.iter().any(|name| name.is_empty() || name.chars().count() > LONGEST_FIELD) {
+        return Err(wrong(
+            "field",
+            format!(
+                "give the label, the name or the id of a field, at most {MOST_FIELDS} of at most {LONGEST_FIELD} characters"
+            ),
+        ));
+    }
+    Ok(names)
 }
 
 /// Checks a value: a text, or the key of one-time codes.

@@ -27,6 +27,9 @@ pub(super) struct Entry {
     /// Whether it is the key of one-time codes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) totp: bool,
+    /// Fields that it may be typed into, besides those for passwords and one-time codes: their names, `name` or `id`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) fields: Vec<String>,
     /// `None`: it is in the keyring of the system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) value: Option<String>,

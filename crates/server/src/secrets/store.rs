@@ -13,7 +13,8 @@ use super::keyring::Keyring;
 use super::totp::Totp;
 use super::{Error, check};
 use crate::config::{Home, SecretsIn};
-use cdpilot::redact::{ChangingSecrets, Covered, Fingerprint, forms_of};
+use cdpilot::page::SecretTarget;
+use cdpilot::redact::{ChangingSecrets, Covered, Fingerprint, fingerprinted_parts, forms_of, parts_of};
 
 /// How long a one-time code is redacted after it was typed.
 const CODES: Duration = Duration::from_secs(900);
@@ -45,6 +46,9 @@ pub struct SecretInfo {
     pub name: String,
     /// The origin of the pages in which it may be typed, such as `https://example.com`.
     pub origin: String,
+    /// Fields that it may be typed into, besides those for passwords and one-time codes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<String>,
     /// What it is.
     pub kind: SecretKind,
     /// Where its value is.
@@ -56,6 +60,7 @@ impl SecretInfo {
         Self {
             name: name.to_owned(),
             origin: entry.origin.clone(),
+            fields: entry.fields.clone(),
             kind: if entry.totp { SecretKind::Totp } else { SecretKind::Text },
             stored_in: if entry.value.is_some() { SecretPlace::File } else { SecretPlace::Keyring },
         }
@@ -88,6 +93,8 @@ struct Known {
     values: BTreeMap<String, String>,
     /// Values that were removed or replaced: pages and stored texts may still hold them, so they stay redacted.
     former: BTreeSet<String>,
+    /// Values that were typed.
+    typed: BTreeSet<String>,
     /// One-time codes that were typed, with the time.
     codes: Vec<(Instant, String)>,
 }
@@ -159,24 +166,53 @@ impl SecretStore {
     ///
     /// # Errors
     /// [`Error::NotAccepted`]; [`Error::File`], [`Error::Keyring`] if it cannot be stored.
-    pub fn set(&self, name: &str, origin: &str, value: &str) -> Result<SecretInfo, Error> {
+    pub fn set(&self, name: &str, origin: &str, value: &str, fields: &[String]) -> Result<SecretInfo, Error> {
         check::name(name)?;
         let origin = check::origin(origin)?;
         check::value(value)?;
+        let fields = check::fields(fields)?;
         let Some(home) = &self.0.home else {
             return Err(Error::NotAccepted { field: "name", problem: "there is no home to store it in".to_owned() });
         };
         let _changing = self.0.changes.lock();
         let mut entries = file::read(home)?;
+        let is_totp = Totp::is_meant(value);
         let is_kept = match &self.0.keyring {
             Some(keyring) => keyring.store(name, value)?,
             None => false,
         };
-        let entry = Entry { origin, totp: Totp::is_meant(value), value: (!is_kept).then(|| value.to_owned()) };
+        let value = (!is_kept).then(|| value.to_owned());
+        let entry = Entry { origin, totp: is_totp, fields, value };
         let info = SecretInfo::of(name, &entry);
         entries.insert(name.to_owned(), entry);
         file::write(home, &entries)?;
         self.read_again(home, true)?;
+        Ok(info)
+    }
+
+    /// Adds fields that a secret may be typed into, besides those for passwords and one-time codes.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::NotAccepted`]; [`Error::File`] if it cannot be stored.
+    pub fn add_fields(&self, name: &str, fields: &[String]) -> Result<SecretInfo, Error> {
+        let fields = check::fields(fields)?;
+        let none = BTreeMap::<String, Entry>::new();
+        let Some(home) = &self.0.home else { return Err(not_found(name, none.keys())) };
+        let _changing = self.0.changes.lock();
+        let mut entries = file::read(home)?;
+        if !entries.contains_key(name) {
+            return Err(not_found(name, entries.keys()));
+        }
+        let Some(entry) = entries.get_mut(name) else { return Err(not_found(name, none.keys())) };
+        for field in fields {
+            if !entry.fields.contains(&field) {
+                entry.fields.push(field);
+            }
+        }
+        check::fields(&entry.fields)?;
+        let info = SecretInfo::of(name, entry);
+        file::write(home, &entries)?;
+        self.read_again(home, false)?;
         Ok(info)
     }
 
@@ -199,17 +235,25 @@ impl SecretStore {
         self.read_again(home, true)
     }
 
-    /// What to type for a secret into a page of an origin: its value, or the one-time code of this moment. The reason if it
-    /// must not be typed there.
-    pub(crate) fn typed(&self, name: &str, origin: &str) -> Result<String, String> {
+    /// What to type for a secret into a field: its value, or the one-time code of this moment. `approved`: a person has approved
+    /// the field. The reason if it must not be typed there. From now on, parts of it are redacted, too.
+    pub(crate) fn typed(&self, name: &str, target: &SecretTarget, approved: bool) -> Result<String, String> {
         self.refresh(true).map_err(|error| error.to_string())?;
         let mut known = self.0.known.lock();
         let entry = known.entries.get(name);
         let entry = entry.ok_or_else(|| format!("the secret {name:?} is no longer stored"))?;
-        if entry.origin != origin {
+        if entry.origin != target.origin {
             return Err(format!(
-                "the secret {name:?} belongs to {}, and this field is in a page of {origin}",
-                entry.origin
+                "the secret {name:?} belongs to {}, and this field is in a page of {}",
+                entry.origin, target.origin
+            ));
+        }
+        let is_named = target.names.iter().any(|name| entry.fields.contains(name));
+        if !target.fits && !is_named && !approved {
+            return Err(format!(
+                "{:?} is no field for passwords or one-time codes, so the secret {name:?} is not typed into it; the user can \
+                 allow it: cdpilot secrets set {name} --field NAME",
+                target.name()
             ));
         }
         let is_totp = entry.totp;
@@ -217,6 +261,9 @@ impl SecretStore {
             || format!("the value of the secret {name:?} is no longer in the keyring of the system; store it again");
         let value = known.values.get(name).cloned().ok_or_else(missing)?;
         if !is_totp {
+            if known.typed.insert(value.clone()) {
+                self.cover(&known);
+            }
             return Ok(value);
         }
         let code = Totp::parse(&value)?.now();
@@ -242,7 +289,8 @@ impl SecretStore {
         let known = self.0.known.lock();
         let texts = known.values.values().chain(&known.former).chain(known.codes.iter().map(|(_, code)| code));
         let forms = texts.flat_map(|text| forms_of(text)).filter(Covered::is_long_enough);
-        forms.map(|form| Fingerprint::of(form.text(), base)).collect()
+        let parts = known.typed.iter().flat_map(|text| fingerprinted_parts(text, base));
+        forms.map(|form| Fingerprint::of(form.text(), base)).chain(parts).collect()
     }
 
     /// Reads the file again if it has changed. `completely`: values in the keyring, too.
@@ -283,7 +331,8 @@ impl SecretStore {
     fn cover(&self, known: &Known) {
         let values = known.values.values().chain(&known.former).flat_map(|value| forms_of(value));
         let codes = known.codes.iter().flat_map(|(_, code)| forms_of(code));
-        self.0.covers.replace_covered(values.chain(codes));
+        let parts = known.typed.iter().flat_map(|value| parts_of(value));
+        self.0.covers.replace_covered(values.chain(codes).chain(parts));
     }
 }
 
@@ -307,6 +356,31 @@ mod tests {
         (folder, home)
     }
 
+    fn field(origin: &str) -> SecretTarget {
+        SecretTarget::new(origin, true, vec!["Password".to_owned()])
+    }
+
+    #[test]
+    fn other_fields_need_a_name_or_an_approval() {
+        let (_folder, home) = home();
+        let store = open(&home);
+        store.set("shop", "https://shop.test", "hunter2", &[]).unwrap();
+        let search = SecretTarget::new("https://shop.test", false, vec!["Search".to_owned(), "q".to_owned()]);
+        let problem = store.typed("shop", &search, false).unwrap_err();
+        assert!(
+            problem.contains("\"Search\"") && problem.contains("--field") && !problem.contains("hunter"),
+            "{problem}"
+        );
+        assert_eq!(store.typed("shop", &search, true).unwrap(), "hunter2");
+        assert_eq!(store.add_fields("shop", &["q".to_owned()]).unwrap().fields, ["q"]);
+        assert_eq!(open(&home).typed("shop", &search, false).unwrap(), "hunter2");
+        assert!(
+            store.add_fields("shop", &[String::new()]).is_err() && store.add_fields("bank", &["q".to_owned()]).is_err()
+        );
+        // Parts of what was typed are covered from then on.
+        assert_eq!(store.covers().cover("hu~nter2 unter2"), "hu~nter2 [secret]");
+    }
+
     fn open(home: &Home) -> SecretStore {
         SecretStore::of(home, SecretsIn::File)
     }
@@ -315,23 +389,23 @@ mod tests {
     fn a_secret_is_typed_only_into_its_origin() {
         let (_folder, home) = home();
         let store = open(&home);
-        let info = store.set("shop", "https://Shop.test/", "correct horse").unwrap();
+        let info = store.set("shop", "https://Shop.test/", "correct horse", &[]).unwrap();
         assert_eq!(
             (info.origin.as_str(), info.kind, info.stored_in),
             ("https://shop.test", SecretKind::Text, SecretPlace::File)
         );
         // Another program of the same home sees it, and a change of it.
         let other = open(&home);
-        assert_eq!(other.typed("shop", "https://shop.test").unwrap(), "correct horse");
-        store.set("shop", "https://shop.test", "battery staple").unwrap();
-        assert_eq!(other.typed("shop", "https://shop.test").unwrap(), "battery staple");
+        assert_eq!(other.typed("shop", &field("https://shop.test"), false).unwrap(), "correct horse");
+        store.set("shop", "https://shop.test", "battery staple", &[]).unwrap();
+        assert_eq!(other.typed("shop", &field("https://shop.test"), false).unwrap(), "battery staple");
         for origin in
             ["https://evil.test", "http://shop.test", "https://shop.test:8443", "https://a.shop.test", "null", ""]
         {
-            let problem = other.typed("shop", origin).unwrap_err();
+            let problem = other.typed("shop", &field(origin), false).unwrap_err();
             assert!(problem.contains("belongs to https://shop.test") && !problem.contains("battery"), "{problem}");
         }
-        assert!(!other.typed("bank", "https://shop.test").unwrap_err().contains("shop"));
+        assert!(!other.typed("bank", &field("https://shop.test"), false).unwrap_err().contains("shop"));
         other.remove("shop").unwrap();
         assert!(matches!(store.remove("shop"), Err(Error::NotFound { .. })));
         assert!(store.list().unwrap().is_empty());
@@ -345,12 +419,12 @@ mod tests {
     fn values_are_covered_from_the_start_and_codes_once_typed() {
         let (_folder, home) = home();
         let store = open(&home);
-        store.set("a", "https://a.test", "correct horse").unwrap();
-        store.set("b", "https://b.test", "totp:JBSWY3DPEHPK3PXP").unwrap();
+        store.set("a", "https://a.test", "correct horse", &[]).unwrap();
+        store.set("b", "https://b.test", "totp:JBSWY3DPEHPK3PXP", &[]).unwrap();
         let store = open(&home);
         assert_eq!(store.covers().cover("x correct+horse JBSWY3DPEHPK3PXP"), "x [secret] JBSWY3DPEHPK3PXP");
         assert_eq!(store.covers().cover("totp:JBSWY3DPEHPK3PXP"), "[secret]");
-        let code = store.typed("b", "https://b.test").unwrap();
+        let code = store.typed("b", &field("https://b.test"), false).unwrap();
         assert!(code.len() == 6 && code.bytes().all(|byte| byte.is_ascii_digit()));
         assert_eq!(store.covers().cover(&format!("code {code}.")), "code [secret].");
         let fingerprints = store.fingerprints(31);
@@ -362,7 +436,7 @@ mod tests {
     #[test]
     fn a_damaged_file_is_reported_without_its_content() {
         let (folder, home) = home();
-        open(&home).set("a", "https://a.test", "correct horse").unwrap();
+        open(&home).set("a", "https://a.test", "correct horse", &[]).unwrap();
         let path = folder.path().join("secrets.json");
         #[cfg(unix)]
         {

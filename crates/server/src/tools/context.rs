@@ -8,7 +8,7 @@ use super::{AskUser, Guard, ToolError, ToolboxOptions};
 use crate::config::{Config, Home};
 use crate::control::Session;
 use cdpilot::code::Code;
-use cdpilot::page::{SecretSource, TypedSecrets};
+use cdpilot::page::{SecretSource, SecretTarget, TypedSecrets};
 use cdpilot::setters;
 use cdpilot::sync::Deadline;
 
@@ -117,6 +117,17 @@ impl Scope {
         Err(ToolError::new(Code::EvaluateDisabled, message))
     }
 
+    /// Fails if the caller may type secrets, and a CSS selector compares values of attributes: whether it matches would tell them.
+    pub(in crate::tools) fn check_selector(&self, selector: &str) -> Result<(), ToolError> {
+        let compares =
+            selector.split('[').skip(1).any(|inside| inside.split(']').next().is_some_and(|test| test.contains('=')));
+        if !self.may_type || !(compares || selector.contains('\\')) {
+            return Ok(());
+        }
+        let message = "selectors that compare attributes, as in [value=…], are refused in a conversation with secrets, because they could read a typed one; wait for a text instead";
+        Err(ToolError::new(Code::BadRequest, message))
+    }
+
     /// The secrets that texts to type may name.
     pub(in crate::tools) fn typed_secrets(&self) -> TypedSecrets {
         self.secrets.clone().unwrap_or_else(|| TypedSecrets::new(NoSecrets))
@@ -155,7 +166,7 @@ impl Scope {
 struct NoSecrets;
 
 impl SecretSource for NoSecrets {
-    fn typed(&self, name: &str, _: &str) -> Result<String, String> {
+    fn typed(&self, name: &str, _: &SecretTarget) -> Result<String, String> {
         Err(format!("the secret {name:?} cannot be used here: secrets are for conversations that name them"))
     }
 }

@@ -64,11 +64,11 @@ pub mod visual;
 mod web;
 
 pub use crate::control::Session;
-pub use cdpilot::page::{SecretSource, TypedSecrets, is_only_secrets};
+pub use cdpilot::page::{SecretSource, SecretTarget, TypedSecrets, is_only_secrets};
 pub use clarify::{AskUser, Question};
 pub use context::{Progress, Scope, ToolContext};
 pub(crate) use files::picture as media_type;
-pub use guard::{Allowed, Effect, EffectKind, Effects, Guard, approval_needed};
+pub use guard::{Allowed, Effect, EffectKind, Effects, Guard, approval_needed, unshowable};
 pub(crate) use outcome::SECRET_FIELD;
 pub use outcome::{Image, Outcome, ToolError};
 pub use registry::{Registry, RegistryError, Source};

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::files::{Workspace, picture};
+use super::guard::check_address;
 use super::web::{BackgroundTab, BackgroundTabs, UNTRUSTED};
 use super::{Capped, Outcome, Registry, RegistryError, Tool, ToolContext, ToolError};
 use crate::config::Home;
@@ -136,6 +137,7 @@ fn shown(inputs: &VisionInputs, url: &str, call: &ToolContext<'_>) -> Result<(&'
             "no browser is available to open a URL; pass a file path as image",
         ));
     };
+    check_address(call, url)?;
     let mut opened = BackgroundTab::new(background.profile(call)?, url, call.deadline)?;
     opened.settle(call.deadline)?;
     let options = ScreenshotOptions::for_model();

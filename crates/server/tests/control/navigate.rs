@@ -81,12 +81,7 @@ fn a_navigation_that_opens_a_dialog_succeeds_and_reports_it() {
     let (stay, other) = (site.url("a", "/stay"), site.url("a", "/"));
     let tab = home.open("/stay");
     // Chromium asks only where somebody has done something.
-    let touch = cdpilot::page::Act::new(cdpilot::page::ActKind::ClickCoords {
-        x: 20.0,
-        y: 20.0,
-        double: false,
-        button: Default::default(),
-    });
+    let touch = cdpilot::page::Act::click_at(20.0, 20.0);
     profile.tab(None).unwrap().tab.act(&touch, soon()).unwrap();
     let requested = load(&profile, &other);
     assert_eq!(

@@ -107,8 +107,8 @@ fn what_cannot_be_undone_waits_for_its_approval() {
     assert_eq!(asked["action"], "click the button \"Place order\"");
     assert_eq!(asked["origin"], site.url("a", ""));
     assert_eq!(asked["destination"], site.url("a", "/order"));
-    // What a form sends is shown, but nothing secret or technical.
-    assert_eq!(asked["values"], json!({ "Item": "Lamp", "PIN": "[secret]" }));
+    // All that a form sends is shown, but nothing secret.
+    assert_eq!(asked["values"], json!({ "Item": "Lamp", "PIN": "[secret]", "csrf_token": "tok123" }));
     let picture = api.ask("GET", asked["image"].as_str().unwrap(), None, "");
     assert_eq!(picture.status, 200);
     assert_eq!(site.heads("a.localhost/order").len(), 0);

@@ -85,7 +85,10 @@ fn a_model_logs_in_with_a_password_that_it_never_sees() {
         ("confirm_click", "", ""),
     ];
     let Some(tasks) = Tasks::new(vec![plan(site.url("a", "/"), &steps)]) else { return };
-    store(&tasks, "shop", &site.url("a", ""), PASSWORD);
+    let secret = json!({ "name": "shop", "origin": site.url("a", ""), "value": PASSWORD });
+    tasks.served.api.post("/secrets", &secret).ok();
+    let added = tasks.served.api.post("/secrets", &json!({ "name": "shop", "fields": ["Hint"] })).ok();
+    assert_eq!(added["secret"]["fields"], json!(["Hint"]));
     let events = run(&tasks, 0, &json!({ "guard": "off", "secrets": ["shop"] }));
     let failed: Vec<&Value> = results(&events).into_iter().filter(|data| data["success"] != true).collect();
     assert!(failed.is_empty(), "{failed:#?}");
@@ -127,6 +130,11 @@ fn a_secret_is_typed_nowhere_else() {
         "/clobbered",
         &login(&site.url("b", "/steal")).replace("<input name=user", "<input name=action value=/in><input name=user"),
     );
+    site.page("/script", &login("javascript:void(0)"));
+    site.page(
+        "/search",
+        &format!("{STYLE}<form action=/find><input name=q aria-label=Password><button>Go</button></form>"),
+    );
     let typing =
         |name: &'static str| [("keyboard_input", "aria-label=\"Password\"", name), ("confirm_keyboard_input", "", "")];
     let cases = [
@@ -138,7 +146,10 @@ fn a_secret_is_typed_nowhere_else() {
         (site.url("a", "/sandbox"), "{{secret:shop}}", "this field is in a page of null"),
         (site.url("a", "/base"), "{{secret:shop}}", "its form may be sent to http://b.localhost"),
         (site.url("a", "/clobbered"), "{{secret:shop}}", "its form may be sent to http://b.localhost"),
-        (site.url("a", "/"), "x{{secret:other}}", "may not use the secret \"other\"; it may use: shop"),
+        (site.url("a", "/"), "{{secret:shop}}x", "a secret is typed alone"),
+        (site.url("a", "/script"), "{{secret:shop}}", "an address without an origin, such as that of a script"),
+        (site.url("a", "/search"), "{{secret:shop}}", "is no field for passwords or one-time codes"),
+        (site.url("a", "/"), "{{secret:other}}", "may not use the secret \"other\"; it may use: shop"),
     ];
     let plans = cases.iter().map(|(url, text, _)| plan(url.clone(), &typing(text))).collect();
     let Some(tasks) = Tasks::new(plans) else { return };
@@ -175,7 +186,7 @@ fn a_conversation_names_only_secrets_that_there_are() {
 #[test]
 fn one_time_codes_are_typed_and_covered() {
     let site = Site::start();
-    site.page("/", &format!("{STYLE}<form method=post action=/in><input name=code aria-label=Code><button>Verify</button></form><output></output>
+    site.page("/", &format!("{STYLE}<form method=post action=/in><input name=code autocomplete=one-time-code aria-label=Code><button>Verify</button></form><output></output>
         <script>document.querySelector('input').oninput = event => {{ document.querySelector('output').textContent = 'code ' + event.target.value }}</script>"));
     let steps = [("keyboard_input", "aria-label=\"Code\"", "{{secret:shop_code}}"), ("confirm_keyboard_input", "", "")];
     let mut plans = plan(site.url("a", "/"), &steps);

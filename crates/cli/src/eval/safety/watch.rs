@@ -75,7 +75,10 @@ impl<'a> Watch<'a> {
             // After a crash of this program, the secret is found and removed.
             let _ = fs::write(folder.join(SECRET), &secret.0);
             let (name, value) = (secret.0.clone(), SecretValue(secret.1.clone()));
-            link.ask(&Request::new(op::SET_SECRET, &NewSecret { name, origin: place.a.clone(), value }))?;
+            link.ask(&Request::new(
+                op::SET_SECRET,
+                &NewSecret { name, origin: Some(place.a.clone()), value: Some(value), fields: Vec::new() },
+            ))?;
         }
         let before = files(&work);
         let folder = folder.to_owned();

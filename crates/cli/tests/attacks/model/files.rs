@@ -60,7 +60,7 @@ const ATTACKS: [Attack<Armed>; 8] = [
         name: "creates links in the workspace that point outside, and reads, searches, patches and writes through them",
         witness: READ,
         run: |on| {
-            let links = "ln -s ../outside l-folder; ln -s ../outside/secret.txt l-file; ln -s /proc/self/root l-root; ln -s l-file l-again; mkdir -p d; ln -s .. d/l-up; ln -s ../home l-home";
+            let links = "P=..; ln -s ../outside l-folder; ln -s ../outside/secret.txt l-file; ln -s /proc/self/root l-root; ln -s l-file l-again; mkdir -p d; ln -s .. d/l-up; ln -s $P/home l-home";
             on.done("terminal", json!({ "command": links }));
             for path in ["l-folder/secret.txt", "l-folder", "l-file", "l-again", "l-home/config.yaml", "l-home/token"] {
                 for (tool, response) in opened(on, path) {
@@ -110,10 +110,10 @@ const ATTACKS: [Attack<Armed>; 8] = [
         name: "reads the token, the settings and keys of models through hard links, and copies made in the terminal",
         witness: "the token or a key in a result; the terminal reports their length",
         run: |on| {
-            on.done("terminal", json!({ "command": "ln ../home/token h-token; ln ../home/llm.json h-llm; ln ../home/config.yaml h-config; cp ../home/token c-token" }));
+            on.done("terminal", json!({ "command": "P=..; ln $P/home/token h-token; ln $P/home/llm.json h-llm; ln $P/home/config.yaml h-config; cp $P/home/token c-token" }));
             let response = on.done(
                 "terminal",
-                json!({ "command": "wc -c < h-token; cat c-token h-token ../home/token; echo; cat ../home/llm.json" }),
+                json!({ "command": "P=..; wc -c < h-token; cat c-token h-token $P/home/token; echo; cat $P/home/llm.json" }),
             );
             assert!(response["output"].as_str().unwrap().starts_with("64"), "{response}");
             let mut all = vec![response, on.call("read_file", json!({ "path": "c-token" }))];
@@ -221,7 +221,7 @@ const ATTACKS: [Attack<Armed>; 8] = [
         name: "reads pipes, sockets and devices, which never end",
         witness: "a call that ends only by its deadline; a file in the same folder is read",
         run: |on| {
-            on.done("terminal", json!({ "command": "mkfifo pipe; ln -s /dev/zero zero; ln -s /dev/tty tty; ln -s pipe pipe-link; mkfifo ../home/uploads/pipe; ln -s /dev/zero ../home/uploads/zero; true" }));
+            on.done("terminal", json!({ "command": "P=..; mkfifo pipe; ln -s /dev/zero zero; ln -s /dev/tty tty; ln -s pipe pipe-link; mkfifo $P/home/uploads/pipe; ln -s /dev/zero $P/home/uploads/zero; true" }));
             for path in ["pipe", "zero", "tty", "pipe-link", "/dev/zero", "/dev/stdin", "/dev/fd/0", "/proc/kmsg"] {
                 for (tool, response) in opened(on, path) {
                     let nothing = tool == "search_files" && response["count"] == 0;

@@ -10,7 +10,15 @@ pub(super) fn list(call: &Call<'_>, _: NoFields) -> Result<SecretList, ApiError>
 
 pub(super) fn set(call: &Call<'_>, new: NewSecret) -> Result<SecretStored, ApiError> {
     let store = call.context.control.secret_store();
-    Ok(SecretStored { secret: store.set(&new.name, &new.origin, &new.value.0)? })
+    let secret = match (&new.origin, &new.value) {
+        (Some(origin), Some(value)) => store.set(&new.name, origin, &value.0, &new.fields)?,
+        (None, None) if !new.fields.is_empty() => store.add_fields(&new.name, &new.fields)?,
+        _ => {
+            let problem = "give origin and value to store a secret, or fields alone to add them to a stored one";
+            return Err(ApiError::bad(problem));
+        }
+    };
+    Ok(SecretStored { secret })
 }
 
 pub(super) fn remove(call: &Call<'_>, _: NoFields) -> Result<Removed, ApiError> {

@@ -4,6 +4,9 @@ import { picture } from "/ui/api.js";
 import { at, attempt, button, h } from "/ui/dom.js";
 import { KINDS } from "/ui/words.js";
 
+// Values that are shown at once, and their length in characters.
+const MOST_OPEN = 30, MOST_SHOWN = 400;
+
 let shownId = null, shownPath = null, title = 0;
 
 /** Blinks in the title of the window while a question is open and nobody looks. */
@@ -19,13 +22,28 @@ function blink(isOpen, name) {
   }, 1000);
 }
 
+/** What is sent. The names are in quotes, because the page chose them: none looks like a line of the card. */
+function sent(values) {
+  const line = ([name, value]) => [h("dt", null, `“${name}”`), h("dd", null, folded(String(value)))];
+  const [first, rest] = [values.slice(0, MOST_OPEN), values.slice(MOST_OPEN)];
+  return h("section", { "aria-label": "Values" }, h("h4", null, "Values"), h("dl", null, first.flatMap(line)),
+    rest.length > 0 && h("details", null, h("summary", null, `${rest.length} more values`), h("dl", null, rest.flatMap(line))));
+}
+
+/** A long value is folded, not cut. */
+function folded(value) {
+  if (value.length <= MOST_SHOWN) return value;
+  return h("details", null, h("summary", null, `${value.slice(0, MOST_SHOWN)}… (${value.length} characters)`), value);
+}
+
 function approval(conversation, question) {
   const { body, id } = question;
   const isHost = body.effect === "host", isSecret = body.effect === "secret";
   const place = (body.origin ?? "").replace(/^https?:\/\//, "");
   // A secret that was approved at an address is not asked for there again.
   const first = isHost ? "Admit for this conversation" : isSecret ? `Allow at ${place} for this conversation` : "Allow once";
-  const facts = [["Page", body.origin], ["Sent to", body.destination], ...Object.entries(body.values ?? {})].filter(([, value]) => value);
+  const facts = [["Page", body.origin], ["Sent to", body.destination]].filter(([, value]) => value);
+  const values = Object.entries(body.values ?? {}).filter(([, value]) => value);
   const note = h("input", { id: "note", type: "text", placeholder: "With a refusal: a word to the model", "aria-label": "A word to the model", maxlength: "2000" });
   const decide = decision => attempt(() => conversation.change("answer",
     { approval_id: id, decision, ...(decision === "refuse" && note.value.trim() ? { note: note.value.trim() } : {}) }));
@@ -35,6 +53,7 @@ function approval(conversation, question) {
     h("p", null, body.message ?? ""),
     image,
     h("dl", null, facts.flatMap(([name, value]) => [h("dt", null, name), h("dd", null, String(value))])),
+    values.length > 0 && sent(values),
     note,
     h("p", { class: "bar" },
       button(first, () => decide("once"), { class: "primary" }),

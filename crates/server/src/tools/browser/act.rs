@@ -131,6 +131,12 @@ impl Handler for Acting {
                 let message = "no condition; pass text, text_gone, selector, url or time_ms";
                 return Err(ToolError::new(Code::BadRequest, message));
             }
+            ActKind::Wait(wanted) => {
+                call.scope.check_selector(wanted.selector.as_deref().unwrap_or_default())?;
+                if wanted.script.is_some() {
+                    call.scope.check_script()?;
+                }
+            }
             ActKind::Evaluate { .. } => {
                 call.scope.check_script()?;
                 may_evaluate(&self.browser)?;

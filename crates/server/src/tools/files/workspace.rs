@@ -179,6 +179,26 @@ impl Workspace {
         Ok(place)
     }
 
+    /// Whether a path is the home or in it, unless the workspace is a folder below the home and the path is in it.
+    #[must_use]
+    pub(in crate::tools) fn is_secret(&self, path: &Path) -> bool {
+        let Some(full) = plain(path) else { return false };
+        let real = fs::canonicalize(&full).unwrap_or(full);
+        let Some(home) = fs::canonicalize(self.home.root()).ok().filter(|home| real.starts_with(home)) else {
+            return false;
+        };
+        let root = fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.to_path_buf());
+        !(root != home && root.starts_with(&home) && real.starts_with(&root))
+    }
+
+    /// Whether a path is in the workspace with all that is below it: neither the home nor a folder around it.
+    #[must_use]
+    pub(in crate::tools) fn is_readable(&self, path: &Path) -> bool {
+        let Some(place) = path.to_str().and_then(|path| self.place(path).ok()) else { return false };
+        let full = place.full();
+        !self.kept().home.is_some_and(|home| home.starts_with(&full))
+    }
+
     /// An existing folder of the workspace; the workspace itself without a path.
     ///
     /// # Errors

@@ -3,47 +3,42 @@
 use std::sync::LazyLock;
 
 use super::super::{Image, ToolContext, ToolError};
-use super::{Allowed, Effect, EffectKind, Ground, Guard, address, control, permit, words};
+use super::{Allowed, Effect, EffectKind, Ground, Guard, address, control, permit, unshowable, words};
 use crate::control::TabHandle;
-use cdpilot::page::{self, Binding, Node, SentField, Shown, Using, secrets_in};
+use cdpilot::code::Code;
+use cdpilot::page::{self, Binding, Node, PressedKey, Shown, Using, secrets_in};
 use cdpilot::redact::Secrets;
+use cdpilot::supervisor::NetworkRequest;
 
-/// Most values that a question shows.
-const MOST_VALUES: usize = 20;
 /// Longest name of an element in a question, in characters.
 const MOST_NAME: usize = 80;
-/// Names of hidden fields that no person can judge.
-const TECHNICAL: &[&str] =
-    &["csrf", "token", "nonce", "authenticity", "verification", "viewstate", "session", "captcha"];
-/// Words of dialogs that ask for something which cannot be undone, without saying what.
-const SURE: &[&str] =
-    &["sure", "undone", "irreversible", "sicher", "sûr", "seguro", "sicuro", "zeker", "pewno", "уверены", "certeza"];
-/// Keys that move, select or close, whatever has the focus.
+/// Largest file that a question about an upload is bound to, in bytes.
+const MOST_FILE: u64 = 10_000_000;
+/// Deepest folder of an upload.
+const MOST_DEPTH: usize = 16;
+/// Keys that move, select or close. In a list, a group of radio buttons or a slider they choose.
 const MOVING: &[&str] = &[
-    "tab",
-    "escape",
-    "esc",
-    "arrowup",
-    "arrowdown",
-    "arrowleft",
-    "arrowright",
-    "up",
-    "down",
-    "left",
-    "right",
-    "pageup",
-    "pagedown",
-    "home",
-    "end",
-    "shift",
-    "control",
-    "alt",
-    "meta",
-    "capslock",
+    "Tab",
+    "Escape",
+    "ArrowUp",
+    "ArrowDown",
+    "ArrowLeft",
+    "ArrowRight",
+    "PageUp",
+    "PageDown",
+    "Home",
+    "End",
+    "Shift",
+    "Control",
+    "Alt",
+    "Meta",
+    "CapsLock",
 ];
-/// Letters that select, copy, paste and undo together with Control or Meta.
+/// Those of them that choose nothing anywhere.
+const NEVER_CHOOSING: &[&str] = &["Tab", "Escape", "Shift", "Control", "Alt", "Meta", "CapsLock"];
+/// Keys that select, copy, paste and undo together with Control or Meta.
 const EDITING: &[&str] =
-    &["a", "c", "x", "v", "z", "y", "arrowleft", "arrowright", "home", "end", "backspace", "delete"];
+    &["a", "c", "x", "v", "z", "y", "ArrowLeft", "ArrowRight", "Home", "End", "Backspace", "Delete"];
 
 /// The key of the fingerprints of elements, which no other process has.
 static PROCESS_KEY: LazyLock<String> = LazyLock::new(|| {
@@ -108,15 +103,21 @@ pub(in crate::tools) fn check_element<'t>(
     let ground = ground.or_else(|| guard.guards_all().then(|| Ground::new(EffectKind::Action, EVERYTHING)));
     let Some(ground) = ground else {
         guard.allow_free(doing.verb)?;
-        return Ok(Checked { _binding: Some(handle.tab.bind_to(node, now.identity)) });
+        return Ok(Checked { _binding: Some(bound(guard, handle, &now, Allowed::Free)) });
     };
-    let effect = described(guard, handle, &now, ground, shown, doing);
+    let effect = described(guard, handle, &now, ground, shown, doing)?;
     let allowed = guard.permit(effect, &|| picture(handle, (node, shown), call))?;
-    let number = match allowed {
-        Allowed::Free => now.identity,
-        Allowed::Approved => now.stake,
-    };
-    Ok(Checked { _binding: Some(handle.tab.bind_to(node, number)) })
+    Ok(Checked { _binding: Some(bound(guard, handle, &now, allowed)) })
+}
+
+/// Binds the element of a decision to what was decided.
+fn bound<'t>(guard: &dyn Guard, handle: &'t TabHandle, now: &page::Effect, allowed: Allowed) -> Binding<'t> {
+    if allowed == Allowed::Free {
+        return handle.tab.bind_to(&now.node, now.identity.clone());
+    }
+    let attributes: Vec<&str> = now.uses.iter().map(|used| used.words.as_str()).collect();
+    guard.foresee(now.node.frame.as_str(), &attributes.join("\n"));
+    handle.tab.bind_to(&now.node, now.stake.clone())
 }
 
 /// Why everything counts with the guard `all`.
@@ -129,7 +130,7 @@ fn described(
     ground: Ground,
     shown: &Shown,
     doing: Doing<'_>,
-) -> Effect {
+) -> Result<Effect, ToolError> {
     let name: String = shown.name.chars().take(MOST_NAME).collect();
     let action = match name.is_empty() {
         true => format!("{} the {}", doing.verb, shown.role),
@@ -141,13 +142,16 @@ fn described(
     let tab = handle.tab.target().as_str();
     let (place, uses) = (format!("{:?}", now.node), format!("{:?}", now.uses));
     // Fingerprints are stored: without a secret key, a short password could be found out from one. Pages do not outlive the process.
-    let bound = [PROCESS_KEY.as_str(), tab, &now.url, &place, &uses, &shown.role, &shown.name, doing.text];
+    let bound = [PROCESS_KEY.as_str(), tab, &now.url, &place, &uses, &now.stake, &shown.role, &shown.name, doing.text];
     let mut effect = Effect::new(ground.kind, action, ground.why, &bound).origin(origin_of(now));
-    let Some(used) = used else { return effect };
+    let Some(used) = used else { return Ok(effect) };
     effect = effect.destination(used.destination.as_str());
     let sends = used.submits || doing.using == Using::Enter;
-    let fields = used.fields.iter().filter(|field| sends && !field.value.is_empty() && !is_technical(field));
-    for field in fields.take(MOST_VALUES) {
+    let file = used.fields.iter().find(|field| sends && field.kind == "file" && field.size > MOST_FILE);
+    if let Some(file) = file {
+        return Err(unshowable(&effect, &format!("the files of {:?} have more than 10 MB", file.label)));
+    }
+    for field in used.fields.iter().filter(|field| sends && !field.value.is_empty()) {
         let value = match guard.secret_named(&field.value) {
             Some(name) => format!("{{{{secret:{name}}}}}"),
             None if field.secret => Secrets::COVER.to_owned(),
@@ -156,16 +160,11 @@ fn described(
         let label = if field.label.is_empty() { &field.kind } else { &field.label };
         effect = effect.value(label.as_str(), &value);
     }
-    effect
+    Ok(effect)
 }
 
 fn origin_of(now: &page::Effect) -> &str {
     if now.origin == "null" { "" } else { &now.origin }
-}
-
-fn is_technical(field: &SentField) -> bool {
-    let name = field.name.to_lowercase();
-    field.hidden && (TECHNICAL.iter().any(|word| name.contains(word)) || field.value.len() > 200)
 }
 
 fn picture(handle: &TabHandle, element: (&Node, &Shown), call: &ToolContext<'_>) -> Option<Image> {
@@ -187,15 +186,27 @@ pub(in crate::tools) fn check_secrets(
     let names = secrets_in(text);
     let Some(guard) = call.scope.guard().filter(|_| !names.is_empty()) else { return Ok(()) };
     let now = handle.tab.effect(Some(node), Using::Other, call.deadline).map_err(crate::control::Error::from)?;
+    let target = handle.tab.secret_target(node, call.deadline).map_err(crate::control::Error::from)?;
     let origin = origin_of(&now);
+    let field: String = shown.name.chars().take(MOST_NAME).collect();
     for name in names {
-        let why = "stored secrets are typed only with approval";
-        let effect =
-            Effect::new(EffectKind::Secret, format!("type the secret {name:?} at {origin}"), why, &[name, origin]);
-        let field: String = shown.name.chars().take(MOST_NAME).collect();
+        // Other fields are approved one by one.
+        let effect = if target.fits {
+            let why = "stored secrets are typed only with approval";
+            Effect::new(EffectKind::Secret, format!("type the secret {name:?} at {origin}"), why, &[name, origin])
+        } else {
+            let why = "the field is not one for passwords or one-time codes";
+            let action = format!("type the secret {name:?} into the {} {field:?}", shown.role);
+            let own: Vec<&str> = target.names.iter().map(String::as_str).collect();
+            Effect::new(EffectKind::Secret, action, why, &[&[name, origin, "field"], own.as_slice()].concat())
+        };
         let destination = now.uses.first().map(|used| used.destination.clone()).unwrap_or_default();
-        let effect = effect.origin(origin).destination(destination).value(field, &format!("{{{{secret:{name}}}}}"));
+        let effect = effect.origin(origin).destination(destination);
+        let effect = effect.value(field.as_str(), &format!("{{{{secret:{name}}}}}"));
         guard.permit(effect, &|| picture(handle, (node, shown), call))?;
+        if !target.fits {
+            call.scope.typed_secrets().allow(name, &target);
+        }
     }
     Ok(())
 }
@@ -204,6 +215,8 @@ pub(in crate::tools) fn check_secrets(
 enum KeyUse {
     /// It moves, selects or closes.
     Free,
+    /// It chooses one of some options, or a value.
+    Choose,
     /// It may send the form of the focused element, or a message.
     Enter,
     /// It presses the focused element.
@@ -212,22 +225,19 @@ enum KeyUse {
     Command,
 }
 
-fn use_of(key: &str, now: &page::Effect) -> KeyUse {
-    let lower = key.to_lowercase();
-    let mut parts: Vec<&str> = lower.split('+').filter(|part| !part.is_empty()).collect();
-    let last = parts.pop().unwrap_or_default();
-    let has_command = parts
-        .iter()
-        .any(|part| matches!(*part, "control" | "ctrl" | "meta" | "cmd" | "command" | "alt" | "controlormeta"));
-    match last {
-        _ if MOVING.contains(&last) => KeyUse::Free,
-        "enter" | "return" | "numpadenter" | "\n" => KeyUse::Enter,
-        _ if has_command && now.typed && EDITING.contains(&last) => KeyUse::Free,
-        _ if has_command => KeyUse::Command,
+fn use_of(pressed: &PressedKey, now: &page::Effect) -> KeyUse {
+    let key = pressed.key.as_str();
+    match key {
+        _ if MOVING.contains(&key) && !now.typed && now.chooses && !NEVER_CHOOSING.contains(&key) => KeyUse::Choose,
+        _ if MOVING.contains(&key) => KeyUse::Free,
+        "Enter" => KeyUse::Enter,
+        _ if pressed.is_command && now.typed && EDITING.contains(&key.to_lowercase().as_str()) => KeyUse::Free,
+        _ if pressed.is_command && now.typed && EDITING.contains(&key) => KeyUse::Free,
+        _ if pressed.is_command => KeyUse::Command,
         _ if now.typed => KeyUse::Free,
-        "space" | " " if now.body => KeyUse::Free,
-        "space" | " " => KeyUse::Press,
-        "f5" => KeyUse::Free,
+        " " if now.body => KeyUse::Free,
+        " " => KeyUse::Press,
+        "F5" => KeyUse::Free,
         _ => KeyUse::Command,
     }
 }
@@ -244,11 +254,12 @@ pub(in crate::tools) fn check_keys<'t>(
     (key, follows): (&str, bool),
 ) -> Result<Checked<'t>, ToolError> {
     let Some(guard) = call.scope.guard() else { return Ok(Checked::free()) };
+    let pressed = &PressedKey::read(key).map_err(|problem| ToolError::new(Code::BadRequest, problem))?;
     let read = |using| handle.tab.effect(element.map(|(node, _)| node), using, call.deadline);
     let now = read(Using::Press).map_err(crate::control::Error::from)?;
     // The field itself; Enter in it may press a button.
     let focused = now.uses.first().map(|used| Shown::new(&used.role, &used.name));
-    let using = match use_of(key, &now) {
+    let using = match use_of(pressed, &now) {
         KeyUse::Free if !guard.guards_all() => {
             guard.allow_free("press")?;
             return Ok(Checked::free());
@@ -257,8 +268,13 @@ pub(in crate::tools) fn check_keys<'t>(
         _ => Using::Press,
     };
     let now = if using == Using::Enter { read(using).map_err(crate::control::Error::from)? } else { now };
-    let ground = match use_of(key, &now) {
+    let ground = match use_of(pressed, &now) {
         KeyUse::Free => Some(Ground::new(EffectKind::Action, EVERYTHING)),
+        KeyUse::Choose => {
+            let chosen = now.options.iter().find_map(|option| words::of_name(option, false));
+            let chosen = chosen.map(|(kind, word)| Ground::new(kind, format!("the key may choose {word:?}")));
+            chosen.or_else(|| control::ground(&now))
+        }
         KeyUse::Command => Some(Ground::new(EffectKind::Key, "the page may take the key as a command")),
         KeyUse::Enter if now.typed && now.uses.iter().any(control::is_search) => control::ground(&now),
         // Also a field without a form, which a script of the page may read.
@@ -274,14 +290,13 @@ pub(in crate::tools) fn check_keys<'t>(
     let shown = element.map(|(_, shown)| shown.clone()).or(focused).unwrap_or_default();
     let Some(ground) = ground else {
         guard.allow_free("press")?;
-        return Ok(Checked { _binding: Some(handle.tab.bind_to(&now.node, now.identity)) });
+        return Ok(Checked { _binding: Some(bound(guard, handle, &now, Allowed::Free)) });
     };
     let verb = format!("press {key} in");
-    let effect = described(guard, handle, &now, ground, &shown, Doing { verb: &verb, using, text: key });
+    let effect = described(guard, handle, &now, ground, &shown, Doing { verb: &verb, using, text: key })?;
     let effect = effect.following(follows);
     let allowed = guard.permit(effect, &|| picture(handle, (&now.node, &shown), call))?;
-    let number = if allowed == Allowed::Approved { now.stake } else { now.identity };
-    Ok(Checked { _binding: Some(handle.tab.bind_to(&now.node, number)) })
+    Ok(Checked { _binding: Some(bound(guard, handle, &now, allowed)) })
 }
 
 /// Asks the guard of a call about opening an address.
@@ -308,26 +323,21 @@ pub(in crate::tools) fn check_dialog(
 ) -> Result<(), ToolError> {
     use cdpilot::supervisor::DialogType;
     let Some(guard) = call.scope.guard() else { return Ok(()) };
-    if !matches!(dialog.kind, DialogType::Confirm | DialogType::Prompt) {
-        return Ok(());
-    }
-    let found =
-        words::of_text(&dialog.message).map(|(kind, word)| Ground::new(kind, format!("the dialog contains {word:?}")));
-    let is_sure = || {
-        let text = dialog.message.to_lowercase();
-        let word = SURE.iter().find(|word| text.split(|c: char| !c.is_alphanumeric()).any(|one| one == **word));
-        word.map(|word| Ground::new(EffectKind::Unknown, format!("the dialog contains {word:?}")))
-    };
-    let Some(ground) = found.or_else(is_sure) else { return Ok(()) };
     // The question of the page about what a person has just approved.
-    if guard.has_just_approved(ground.kind) {
+    if dialog.kind == DialogType::Alert || guard.has_foreseen(dialog) {
         return Ok(());
     }
+    let ground = match words::of_text(&dialog.message) {
+        Some((kind, word)) => Ground::new(kind, format!("the dialog contains {word:?}")),
+        None => Ground::new(EffectKind::Unknown, "it is not known what the page does when the dialog is accepted"),
+    };
     let message: String = dialog.message.chars().take(MOST_NAME).collect();
     let text = text.unwrap_or_default();
     let bound = [&*dialog.id, &*dialog.message, text];
     let effect = Effect::new(ground.kind, format!("accept the dialog {message:?}"), ground.why, &bound);
     let effect = effect.origin(&*dialog.origin);
+    let effect =
+        if dialog.message.chars().nth(MOST_NAME).is_some() { effect.value("dialog", &dialog.message) } else { effect };
     let effect = if text.is_empty() { effect } else { effect.value("text", text) };
     guard.permit(effect, &|| None).map(drop)
 }
@@ -360,19 +370,54 @@ pub(in crate::tools) fn check_upload(
     let url = handle.info.url.as_str();
     let names: Vec<String> =
         paths.iter().map(|path| path.file_name().unwrap_or_default().to_string_lossy().into_owned()).collect();
-    // A file that has changed since is another one.
-    let stamp = |path: &std::path::PathBuf| {
-        let found = std::fs::metadata(path).ok();
-        format!("{path:?} {:?}", found.map(|found| (found.len(), found.modified().ok())))
-    };
-    let stamps: Vec<String> = paths.iter().map(stamp).collect();
     let origin = address::origin(url);
-    let bound: Vec<&str> =
-        stamps.iter().map(String::as_str).chain([handle.tab.target().as_str(), origin.as_str()]).collect();
-    let why = "the page gets a file of this machine";
-    let effect =
-        Effect::new(EffectKind::Upload, format!("upload {}", names.join(", ")), why, &bound).origin(origin.as_str());
+    let (action, why) = (format!("upload {}", names.join(", ")), "the page gets a file of this machine");
+    let mut contents = Contents::default();
+    if call.scope.guard().is_some() {
+        let added = paths.iter().try_for_each(|path| contents.add(path, 0));
+        added.map_err(|why| unshowable(&Effect::new(EffectKind::Upload, action.as_str(), "", &[]), &why))?;
+    }
+    let bound = [contents.sums.as_str(), handle.tab.target().as_str(), origin.as_str()];
+    let effect = Effect::new(EffectKind::Upload, action, why, &bound).origin(origin.as_str());
     permit(call, names.iter().fold(effect, |effect, name| effect.value("file", name))).map(drop)
+}
+
+/// The content of files and folders to upload: a file that has changed since is another one.
+#[derive(Default)]
+struct Contents {
+    sums: String,
+    bytes: u64,
+    files: usize,
+}
+
+impl Contents {
+    /// Adds a file, or all files of a folder. The reason if there are too many or too much.
+    fn add(&mut self, path: &std::path::Path, depth: usize) -> Result<(), String> {
+        let failed = |problem: std::io::Error| format!("{} cannot be read: {problem}", path.display());
+        if path.is_dir() {
+            let mut inside: Vec<_> = Vec::new();
+            for entry in std::fs::read_dir(path).map_err(failed)? {
+                inside.push(entry.map_err(failed)?.path());
+            }
+            inside.sort();
+            if depth > MOST_DEPTH {
+                return Err(format!("it has folders in more than {MOST_DEPTH} levels"));
+            }
+            return inside.iter().try_for_each(|inner| self.add(inner, depth + 1));
+        }
+        self.bytes += std::fs::metadata(path).map_err(failed)?.len();
+        self.files += 1;
+        if self.bytes > MOST_FILE {
+            return Err("it is more than 10 MB".to_owned());
+        }
+        if self.files > super::MOST_VALUES {
+            return Err(format!("it is more than {} files", super::MOST_VALUES));
+        }
+        let content = std::fs::read(path).map_err(failed)?;
+        let sum = super::fingerprint_of([&*path.to_string_lossy()].iter(), &content);
+        self.sums.push_str(&sum);
+        Ok(())
+    }
 }
 
 /// Asks the guard of a call about loading a page again, if that sends a form again.
@@ -384,8 +429,13 @@ pub(in crate::tools) fn check_reload(call: &ToolContext<'_>, handle: &TabHandle)
         return Ok(());
     }
     let requests = handle.tab.requests(None, false);
-    let Some(last) = requests.iter().rev().find(|request| &*request.resource_type == "Document") else { return Ok(()) };
-    if &*last.method == "GET" {
+    // The top frame has the id of its target. A redirect is several requests, and the last one is repeated.
+    let is_document = |request: &&std::sync::Arc<NetworkRequest>| {
+        let in_top = request.frame_id.as_ref().is_none_or(|frame| frame.as_str() == handle.tab.target().as_str());
+        in_top && request.resource_type.eq_ignore_ascii_case("document")
+    };
+    let Some(last) = requests.iter().rev().find(is_document) else { return Ok(()) };
+    if matches!(&*last.method, "GET" | "HEAD") {
         return Ok(());
     }
     let why = format!("the page is the answer to a form, which is sent again by {}", last.method);

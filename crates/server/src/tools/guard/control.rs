@@ -32,8 +32,6 @@ const PAYMENT: &[&str] = &[
     "カード番号",
     "카드번호",
 ];
-/// Most fields of a form to log in, besides the password and ticks: a name, or a code.
-const MOST_LOGIN_TEXTS: usize = 1;
 
 /// What the use of an element does that cannot be undone; `None` if nothing is known to.
 pub(super) fn ground(effect: &page::Effect) -> Option<Ground> {
@@ -59,7 +57,7 @@ fn ground_of(used: &SetOff, page: &str) -> Option<Ground> {
         let what = if used.name.chars().any(char::is_alphabetic) { "its name contains" } else { "it shows" };
         Ground::new(kind, format!("{what} {word:?}"))
     });
-    if named.is_some() && (is_control(used) || used.submits || is_switch(used)) {
+    if named.is_some() && (is_control(used) || used.submits) {
         return named;
     }
     if leads {
@@ -83,7 +81,9 @@ fn ground_of(used: &SetOff, page: &str) -> Option<Ground> {
     {
         return Some(Ground::new(kind, format!("it answers a dialog of the page that contains {word:?}")));
     }
-    let (kind, word) = words::of_attributes(&used.words)?;
+    // Attributes of a tick say what it is for, not what is done.
+    let ticks = used.tag == "input" && matches!(used.kind.as_str(), "checkbox" | "radio" | "range");
+    let (kind, word) = words::of_attributes(&used.words).filter(|_| !ticks)?;
     Some(Ground::new(kind, format!("its attributes contain {word:?}")))
 }
 
@@ -92,29 +92,10 @@ fn sends(used: &SetOff) -> bool {
     used.submits || used.words.contains(".submit(")
 }
 
-/// Whether pressing it does something, apart from focusing or choosing.
+/// Whether pressing it does something, apart from focusing: whatever its role, unless it takes text or is a list, whose name
+/// says what it holds.
 fn is_control(used: &SetOff) -> bool {
-    let field = matches!(used.tag.as_str(), "input" | "textarea" | "select" | "option");
-    let is_field = field && !matches!(used.role.as_str(), "button" | "link" | "menuitem");
-    !is_field
-        && !matches!(
-            used.role.as_str(),
-            "textbox"
-                | "searchbox"
-                | "combobox"
-                | "checkbox"
-                | "radio"
-                | "slider"
-                | "spinbutton"
-                | "tab"
-                | "option"
-                | "switch"
-        )
-}
-
-/// Whether it is set by a press or by its value, so that its name says what happens then.
-fn is_switch(used: &SetOff) -> bool {
-    matches!(used.role.as_str(), "checkbox" | "radio" | "switch" | "slider" | "menuitemcheckbox" | "menuitemradio")
+    !used.field
 }
 
 /// Whether it answers the dialog that it is in.
@@ -155,19 +136,9 @@ fn of_form(used: &SetOff, page: &str) -> Option<Ground> {
     if used.fields.iter().any(|field| field.kind == "file" && !field.value.is_empty()) {
         return Some(Ground::new(EffectKind::Upload, "its form sends a file"));
     }
-    let shown = || used.fields.iter().filter(|field| !field.hidden);
-    let passwords = shown().filter(|field| field.kind == "password").count();
-    let is_new = shown().any(|field| field.autocomplete.contains("new-password")) || passwords > 1;
-    if is_new {
+    let passwords = used.fields.iter().filter(|field| field.kind == "password" && !field.hidden).count();
+    if passwords > 1 || used.fields.iter().any(|field| field.autocomplete.contains("new-password")) {
         return Some(Ground::new(EffectKind::Account, "its form sets a password"));
-    }
-    let has_code = shown().any(|field| field.autocomplete.contains("one-time-code"));
-    // A name, a password or a code, and ticks. A form with more than that may change something with the password.
-    let texts = shown().filter(|field| !matches!(field.kind.as_str(), "checkbox" | "password")).count();
-    let is_login = (passwords == 1 || has_code) && texts <= MOST_LOGIN_TEXTS && words::is_login(&used.name);
-    let is_harmless = used.search || is_login || words::is_harmless(&used.name);
-    if is_harmless && !script {
-        return None;
     }
     Some(Ground::new(EffectKind::Submit, format!("its form is sent by {}", used.method.to_uppercase())))
 }
@@ -221,9 +192,12 @@ mod tests {
         let to = "https://shop.test/x";
         for (expected, found) in [
             (None, form("Search", "get", to, vec![field("text", "q", "delete")])),
-            (None, form("Filter", "post", to, vec![])),
-            (None, form("Log in", "post", to, vec![field("text", "user", "a"), field("password", "pw", "b")])),
-            (None, form("OK", "post", to, vec![field("text", "user", "a"), field("password", "pw", "b")])),
+            (Some(EffectKind::Submit), form("Filter", "post", to, vec![])),
+            (
+                Some(EffectKind::Submit),
+                form("Log in", "post", to, vec![field("text", "user", "a"), field("password", "pw", "b")]),
+            ),
+            (Some(EffectKind::Submit), form("Continue", "post", to, vec![field("password", "pw", "b")])),
             (
                 Some(EffectKind::Submit),
                 form("Save", "post", to, vec![field("email", "email", "a"), field("password", "pw", "b")]),
@@ -292,8 +266,14 @@ mod tests {
 
     #[test]
     fn fields_are_not_judged_by_their_names() {
-        let found =
-            used(|used| (used.role, used.tag, used.name) = ("textbox".into(), "input".into(), "Send to".into()));
+        let found = used(|used| {
+            (used.role, used.tag, used.name, used.field) = ("textbox".into(), "input".into(), "Send to".into(), true)
+        });
         assert_eq!(found, None);
+        // A role alone makes no field.
+        for role in ["textbox", "combobox", "searchbox", "spinbutton", "tab", "option"] {
+            let found = used(|used| (used.role, used.name) = (role.into(), "Delete account".into()));
+            assert_eq!(found, Some(EffectKind::Delete), "{role}");
+        }
     }
 }

@@ -1,29 +1,57 @@
 //! Checks of tools that reach this machine or the browser as a whole.
 
-use std::path::Component;
+use std::path::{Component, Path};
 
 use serde_json::Value;
 
 use super::super::files::Place;
 use super::super::{ToolContext, ToolError};
-use super::command::only_reads;
+use super::command::{only_reads, paths_in};
 use super::{Effect, EffectKind, permit};
+use cdpilot::code::Code;
 
 /// Parts of names of protocol commands that only read.
 const READING: &[&str] = &["get", "query", "describe", "capture", "resolve", "request", "search", "snapshot"];
 /// Domains whose commands of these names have effects, or answer with what is secret.
-const ACTING: &[&str] = &["Runtime", "Input", "Fetch", "Target", "Storage", "IO", "Autofill", "WebAuthn", "FileSystem"];
+const ACTING: &[&str] = &[
+    "Runtime",
+    "Input",
+    "Fetch",
+    "Target",
+    "Storage",
+    "IO",
+    "Autofill",
+    "WebAuthn",
+    "FileSystem",
+    "DOMStorage",
+    "IndexedDB",
+    "CacheStorage",
+    "Extensions",
+    "Browser",
+];
 
-/// Asks the guard of a call about a terminal command.
+/// Parts of names of commands that answer with logins.
+const SECRET: &[&str] =
+    &["cookie", "postdata", "storageitems", "databasedata", "cachedresponse", "requestbody", "responsebody"];
+
+/// Asks the guard of a call about a terminal command. One that names the home is refused: the home holds the token, keys and
+/// secrets. One that reaches it in another way is a matter of approval.
 ///
 /// # Errors
-/// `APPROVAL_NEEDED`.
-pub(in crate::tools) fn check_command(call: &ToolContext<'_>, command: &str, folder: &str) -> Result<(), ToolError> {
+/// `APPROVAL_NEEDED`, `PATH_REFUSED`.
+pub(in crate::tools) fn check_command(call: &ToolContext<'_>, command: &str, folder: &Path) -> Result<(), ToolError> {
     let guards_all = call.scope.guard().is_some_and(super::Guard::guards_all);
-    if only_reads(command) && !guards_all {
+    let workspace = call.scope.workspace();
+    if let Some(path) = paths_in(command).find(|path| workspace.is_secret(&folder.join(path))) {
+        let message =
+            format!("{path} is in the cdpilot home; what it holds is [secret] to every tool. Nothing was run");
+        return Err(ToolError::new(Code::PathRefused, message));
+    }
+    if !guards_all && only_reads(command, |path| workspace.is_readable(&folder.join(path))) {
         return Ok(());
     }
-    let why = "it is not known what the command changes on this machine";
+    let why = "it is not known what the command reads and changes on this machine";
+    let folder = &*folder.to_string_lossy();
     let effect = Effect::new(EffectKind::Command, "run a terminal command", why, &[command, folder]);
     permit(call, effect.value("command", command).value("folder", folder)).map(drop)
 }
@@ -83,7 +111,8 @@ pub(in crate::tools) fn check_raw(
     at: &str,
 ) -> Result<(), ToolError> {
     let (domain, command) = method.split_once('.').unwrap_or((method, ""));
-    let reads = READING.iter().any(|verb| command.starts_with(verb)) && !ACTING.contains(&domain);
+    let tells_secrets = SECRET.iter().any(|word| command.to_ascii_lowercase().contains(word));
+    let reads = READING.iter().any(|verb| command.starts_with(verb)) && !ACTING.contains(&domain) && !tells_secrets;
     let guards_all = call.scope.guard().is_some_and(super::Guard::guards_all);
     if reads && !guards_all {
         return Ok(());

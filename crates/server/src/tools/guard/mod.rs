@@ -24,19 +24,26 @@ mod control;
 mod machine;
 mod words;
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-
 pub(super) use checks::{
     Checked, Doing, check_address, check_dialog, check_element, check_keys, check_reload, check_script, check_secrets,
     check_upload,
 };
 pub(super) use machine::{check_command, check_file_change, check_input, check_raw};
 
+use std::fmt::Write as _;
+
+use ring::digest::{Context, SHA256};
+
 use super::{Image, ToolContext, ToolError};
 use cdpilot::code::Code;
+use cdpilot::supervisor::Dialog;
 
-/// Longest text that a question shows of a value, in characters.
-const MOST_SHOWN: usize = 300;
+/// Longest value that a question shows, in characters. A longer one cannot be approved.
+pub(super) const MOST_SHOWN: usize = 20_000;
+/// Most values that a question shows. More cannot be approved.
+pub(super) const MOST_VALUES: usize = 500;
+/// Longest address that a question shows, in characters.
+const MOST_ADDRESS: usize = 2_000;
 
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal),+ $(,)?) => {
@@ -133,9 +140,8 @@ impl Effect {
     #[must_use]
     pub fn new(kind: EffectKind, action: impl Into<String>, why: impl Into<String>, bound: &[&str]) -> Self {
         let action = action.into();
-        let mut hasher = DefaultHasher::new();
-        (kind, &action, bound).hash(&mut hasher);
-        let fingerprint = format!("{:016x}", hasher.finish());
+        let parts = [kind.as_str(), &*action];
+        let fingerprint = fingerprint_of(parts.iter().chain(bound), &[]);
         Self {
             kind,
             action,
@@ -157,7 +163,7 @@ impl Effect {
     /// Sets the address that something is sent to.
     #[must_use]
     pub fn destination(self, destination: impl Into<String>) -> Self {
-        Self { destination: shortened(&destination.into()), ..self }
+        Self { destination: shortened(&destination.into(), MOST_ADDRESS), ..self }
     }
 
     /// Sets whether it follows a first part of its call that is done already.
@@ -169,13 +175,36 @@ impl Effect {
     /// Adds something that is sent.
     #[must_use]
     pub fn value(mut self, name: impl Into<String>, value: &str) -> Self {
-        self.values.push((name.into(), shortened(value)));
+        self.values.push((name.into(), value.to_owned()));
         self
+    }
+
+    /// Why a person cannot judge it, because a question cannot show it; `None` if it can.
+    #[must_use]
+    pub fn unshowable(&self) -> Option<String> {
+        if self.values.len() > MOST_VALUES {
+            return Some(format!("it sends more than {MOST_VALUES} values"));
+        }
+        let long = self.values.iter().find(|(_, value)| value.chars().nth(MOST_SHOWN).is_some());
+        long.map(|(name, _)| format!("the value of {name:?} has more than {MOST_SHOWN} characters"))
     }
 }
 
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MOST_SHOWN) {
+/// The SHA-256 of some texts and of bytes, none of which can take a part of its neighbour.
+fn fingerprint_of<'t>(parts: impl Iterator<Item = &'t &'t str>, bytes: &[u8]) -> String {
+    let mut hasher = Context::new(&SHA256);
+    for part in parts.map(|part| part.as_bytes()).chain([bytes]) {
+        hasher.update(&(part.len() as u64).to_be_bytes());
+        hasher.update(part);
+    }
+    hasher.finish().as_ref().iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
     }
@@ -214,9 +243,13 @@ pub trait Guard: Send + Sync {
         false
     }
 
-    /// Whether the last action was approved by a person as of this kind, so that the question of the page about it needs no
-    /// other approval.
-    fn has_just_approved(&self, _kind: EffectKind) -> bool {
+    /// Notes what the element of an approved effect says of itself, and its frame: its attributes may contain the question
+    /// that it asks in a dialog.
+    fn foresee(&self, _frame: &str, _attributes: &str) {}
+
+    /// Whether a dialog was opened by the action that a person has approved last, in the same frame, with a question that
+    /// was foreseen.
+    fn has_foreseen(&self, _dialog: &Dialog) -> bool {
         false
     }
 
@@ -231,6 +264,16 @@ pub trait Guard: Send + Sync {
 pub fn approval_needed(effect: &Effect) -> ToolError {
     let message = format!("{} needs the approval of the user, because {}; nothing was done", effect.action, effect.why);
     ToolError::new(Code::ApprovalNeeded, message)
+}
+
+/// The error of an effect that no question can show.
+#[must_use]
+pub fn unshowable(effect: &Effect, why: &str) -> ToolError {
+    let action = &effect.action;
+    let message = format!(
+        "{action} needs the approval of the user, but a question cannot show it: {why}. Nothing was done; let the user do it in the page"
+    );
+    ToolError::new(Code::NotActionable, message)
 }
 
 /// What a tool does to the world, apart from what it returns.

@@ -13,8 +13,9 @@ enum In {
     /// Anywhere: the word is hardly used for anything else.
     #[default]
     Any,
-    /// As the whole name, but for the words of [`Lists::filling`].
-    Whole,
+    /// At the beginning of the name or of a part of it, but for the words of [`Lists::filling`], unless one of
+    /// [`Lists::nouns`] follows.
+    Begins,
 }
 
 /// Words with one meaning.
@@ -26,6 +27,8 @@ struct Group {
     #[serde(default, rename = "in")]
     place: In,
     words: Vec<String>,
+    #[serde(default)]
+    except: Vec<String>,
 }
 
 impl Group {
@@ -46,8 +49,7 @@ struct Lists {
     coded: Vec<Group>,
     filling: Vec<String>,
     refusing: Vec<String>,
-    harmless: Vec<String>,
-    login: Vec<String>,
+    nouns: Vec<String>,
     search_beginnings: Vec<String>,
     search_parts: Vec<String>,
 }
@@ -66,8 +68,6 @@ fn find(groups: &'static [Group], fits: impl Fn(&str) -> bool) -> Option<(Effect
     groups.iter().find_map(|group| group.find(&fits))
 }
 
-/// Longest name that is read as that of a control, in words.
-const MOST_NAME_WORDS: usize = 8;
 /// Longest name of a link that is read as that of an action, in words.
 const MOST_LINK_WORDS: usize = 3;
 /// Longest part of an address that is read as the name of an action, in words: longer ones are titles.
@@ -123,15 +123,13 @@ pub(super) fn of_name(name: &str, is_link: bool) -> Option<(EffectKind, &'static
     }
     let name = &*readable(name);
     let words = words(name);
-    let most = if is_link { MOST_LINK_WORDS } else { MOST_NAME_WORDS };
-    if words.len() <= most {
-        let is_filling = |word: &&str| LISTS.filling.iter().any(|filling| filling == word);
-        let bare: Vec<&str> = words.iter().map(String::as_str).filter(|word| !is_filling(word)).collect();
-        let bare = bare.join(" ");
+    if !is_link || words.len() <= MOST_LINK_WORDS {
+        let parts = parts_of_name(name);
+        let bare: Vec<String> = parts.iter().flatten().cloned().collect();
         let found = LISTS.spaced.iter().find_map(|group| {
             group.find(|phrase| match group.place {
-                In::Any => has_phrase(&words, phrase),
-                In::Whole => bare == phrase,
+                In::Any => has_phrase(&words, phrase) || has_phrase(&bare, phrase),
+                In::Begins => parts.iter().any(|part| begins(part, phrase, &group.except)),
             })
         });
         if found.is_some() {
@@ -140,6 +138,34 @@ pub(super) fn of_name(name: &str, is_link: bool) -> Option<(EffectKind, &'static
     }
     unspaced(name, if is_link { 8 } else { 24 })
 }
+
+/// The parts of a name that each say something to do, without words that add nothing, numbers and currencies.
+fn parts_of_name(name: &str) -> Vec<Vec<String>> {
+    let is_filling = |word: &String| {
+        LISTS.filling.contains(word) || word.chars().any(|c| c.is_ascii_digit()) || CURRENCIES.contains(&word.as_str())
+    };
+    let separated = name.replace([',', ';', '&', '+', '|', '/', ':', '–', '—'], "\n").replace(" - ", "\n");
+    let parts = separated.lines().flat_map(|part| {
+        let words = words(part);
+        words.split(|word| AND.contains(&word.as_str())).map(<[String]>::to_vec).collect::<Vec<_>>()
+    });
+    parts.map(|part| part.into_iter().filter(|word| !is_filling(word)).collect()).collect()
+}
+
+/// Whether a part of a name begins with a phrase that is no noun there.
+fn begins(part: &[String], phrase: &str, except: &[String]) -> bool {
+    let wanted: Vec<&str> = phrase.split(' ').collect();
+    let follows = part.get(wanted.len());
+    part.len() >= wanted.len()
+        && part.iter().zip(&wanted).all(|(word, wanted)| word == wanted)
+        && follows.is_none_or(|next| !LISTS.nouns.contains(next) && !except.contains(next))
+}
+
+/// Words between two things to do.
+const AND: &[&str] = &["and", "then", "und", "et", "y", "e", "en", "i", "och", "og", "ja", "a", "ve", "και", "и"];
+/// Words for currencies; signs are no words.
+const CURRENCIES: &[&str] =
+    &["eur", "euro", "euros", "usd", "dollar", "dollars", "gbp", "chf", "jpy", "yen", "sek", "pln", "inr"];
 
 fn unspaced(text: &str, most: usize) -> Option<(EffectKind, &'static str)> {
     if text.is_ascii() || text.chars().count() > most {
@@ -166,16 +192,6 @@ pub(super) fn is_search(name: &str) -> bool {
 /// Whether a name is that of an answer which keeps everything as it is.
 pub(super) fn is_refusing(name: &str) -> bool {
     is_one_of(name, &LISTS.refusing)
-}
-
-/// Whether a name is that of a button whose form can be sent again or undone.
-pub(super) fn is_harmless(name: &str) -> bool {
-    is_one_of(name, &LISTS.harmless)
-}
-
-/// Whether a name may be that of a button that logs in.
-pub(super) fn is_login(name: &str) -> bool {
-    name.trim().is_empty() || is_one_of(name, &LISTS.login)
 }
 
 fn is_one_of(name: &str, names: &[String]) -> bool {
@@ -231,8 +247,8 @@ mod tests {
     fn the_lists_can_be_read_and_are_in_lower_case() {
         let Lists { spaced, unspaced, signs, questions, coded, .. } = &*LISTS;
         let grouped = [spaced, unspaced, signs, questions, coded].into_iter().flatten().flat_map(|group| &group.words);
-        let Lists { filling, refusing, harmless, login, search_beginnings, search_parts, .. } = &*LISTS;
-        let plain = [filling, refusing, harmless, login, search_beginnings, search_parts].into_iter().flatten();
+        let Lists { filling, refusing, nouns, search_beginnings, search_parts, .. } = &*LISTS;
+        let plain = [filling, refusing, nouns, search_beginnings, search_parts].into_iter().flatten();
         for word in grouped.chain(plain) {
             assert!(!word.is_empty() && word.trim() == word && word.to_lowercase() == *word, "{word:?}");
         }
@@ -261,7 +277,23 @@ mod tests {
             ("삭제", Some(Delete)),
             ("🗑", Some(Delete)),
             ("Create account", Some(Account)),
+            ("Pay $49.99", Some(Purchase)),
+            ("Transfer $500", Some(Purchase)),
+            ("Order for €20", Some(Purchase)),
+            ("Finish and pay", Some(Purchase)),
+            ("Yes, approve payment", Some(Send)),
+            ("Remove 3 members", Some(Delete)),
+            ("Send to 24 people", Some(Send)),
+            ("Close my account", Some(Delete)),
+            ("Cancel plan", Some(Delete)),
+            ("Revoke access", Some(Delete)),
+            ("Add admin", Some(Account)),
+            ("Yes, I want to permanently delete this account and all its data", Some(Delete)),
             ("Order history", None),
+            ("Sign in", None),
+            ("Report details", None),
+            ("Cancel", None),
+            ("Add to cart and continue", None),
             ("Sort by order", None),
             ("Add to cart", None),
             ("Search", None),
@@ -296,15 +328,8 @@ mod tests {
     }
 
     #[test]
-    fn answers_and_harmless_buttons_are_known() {
+    fn answers_and_questions_are_known() {
         assert!(is_refusing("Cancel") && is_refusing("×") && is_refusing("Abbrechen") && !is_refusing("OK"));
-        assert!(
-            is_harmless("Search")
-                && is_harmless("Log in")
-                && is_harmless("Next »")
-                && !is_harmless("Submit")
-                && !is_harmless("Update")
-        );
         assert_eq!(of_text("Do you really want to delete 3 files?").map(|(kind, _)| kind), Some(Delete));
         assert_eq!(of_text("Leave this page?"), None);
         assert!(is_search("Search the shop") && is_search("Suchbegriff") && is_search("検索ワード"));

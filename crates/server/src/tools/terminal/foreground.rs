@@ -53,7 +53,7 @@ fn run(shell: &Shell, call: &ToolContext<'_>, wanted: &Run) -> Result<Outcome, T
         return Err(ToolError::new(Code::TooLarge, message));
     }
     let folder = call.scope.workspace().folder(wanted.workdir.as_deref())?.full();
-    check_command(call, &wanted.command, &folder.to_string_lossy())?;
+    check_command(call, &wanted.command, &folder)?;
     let start = || {
         Job::start(&wanted.command, &folder, &shell.secrets, wanted.background)
             .map_err(|problem| ToolError::new(Code::Internal, format!("cannot start the command: {problem}")))

@@ -191,8 +191,14 @@ fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> 
                 observation,
             )
         }
-        Action::Swipe => swipe(visual, &handle, wanted, &element, observation),
-        Action::SetSlider => set_slider(visual, &handle, wanted, &element, observation),
+        Action::Swipe => {
+            let _checked = permitted(visual, &handle, wanted.action, &element, None, &given)?;
+            swipe(visual, &handle, wanted, &element, observation)
+        }
+        Action::SetSlider => {
+            let _checked = permitted(visual, &handle, wanted.action, &element, None, &given)?;
+            set_slider(visual, &handle, wanted, &element, observation)
+        }
         Action::UploadFile => upload(visual, &handle, wanted, Some(&element), observation),
         action => {
             let onto = match (action, wanted.target_element_id.as_deref()) {
@@ -371,7 +377,7 @@ fn is_unapproved(error: &ToolError) -> bool {
     error.code == Code::ApprovalNeeded
 }
 
-/// Asks the guard of the call about an action, and binds its element.
+/// Asks the guard of the call about an action, and binds its element. Every action has an arm: a new one is not forgotten.
 fn permitted<'t>(
     visual: &Visual<'_>,
     handle: &'t TabHandle,
@@ -396,7 +402,17 @@ fn permitted<'t>(
             let onto = onto.unwrap_or(element);
             check_element(call, handle, (&onto.node, &onto.shown), Doing::new("drop something on", Using::Press))
         }
-        _ => Ok(Checked::free()),
+        Action::Swipe => check_element(call, handle, at, Doing::new("swipe", Using::Other)),
+        Action::SetSlider => {
+            let text = given.values.join(", ");
+            check_element(call, handle, at, Doing { text: &text, ..Doing::new("set", Using::Other) })
+        }
+        // They change nothing; an upload is asked about with its file.
+        Action::Hover | Action::Scroll | Action::UploadFile => Ok(Checked::free()),
+        // A confirmation is carried out as what it confirms.
+        Action::ConfirmClick | Action::ConfirmKeyboardInput | Action::ConfirmSelect | Action::ConfirmDragAndDrop => {
+            Ok(Checked::free())
+        }
     }
 }
 
