@@ -46,6 +46,8 @@ pub struct SentField {
     pub inputmode: String,
     /// Its value, at most 20,001 characters. Of a secret field, too: it must not be shown.
     pub value: String,
+    /// What is sent of it: several for a list with several choices, nothing for files.
+    pub sent: Vec<String>,
     /// The size of its files in bytes; 0 for other fields.
     pub size: u64,
     /// Whether its value is secret, as in a password field.

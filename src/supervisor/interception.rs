@@ -43,6 +43,13 @@ pub struct InterceptRule {
     pub method: Option<String>,
     /// The type of the request, as in [`RouteRule::resource_type`]. Default: any.
     pub resource_type: Option<String>,
+    /// The client whose pages are meant, see [`Supervisor::assign_page`]. Default: all pages.
+    pub client: Option<Arc<str>>,
+    /// Only requests that may change something: those whose method is not GET, HEAD, OPTIONS or TRACE. Default false.
+    pub changing: bool,
+    /// Whether a request fails that is not answered: in time, because it was dropped, or because the queue is full. Default
+    /// false: it continues.
+    pub fails_unanswered: bool,
     /// Maximum number of requests waiting to be received; further ones continue without interception. Default 256.
     pub capacity: usize,
     /// How long a request waits for its answer after it was intercepted; then it continues without interception.
@@ -59,6 +66,9 @@ impl InterceptRule {
             target: None,
             method: None,
             resource_type: None,
+            client: None,
+            changing: false,
+            fails_unanswered: false,
             capacity: 256,
             timeout: Duration::from_secs(30),
         }
@@ -82,6 +92,27 @@ impl InterceptRule {
     #[must_use]
     pub fn resource_type(mut self, kind: impl Into<String>) -> Self {
         self.resource_type = Some(kind.into());
+        self
+    }
+
+    /// Restricts the rule to the pages of one client, see [`Supervisor::assign_page`].
+    #[must_use]
+    pub fn by(mut self, client: impl Into<Arc<str>>) -> Self {
+        self.client = Some(client.into());
+        self
+    }
+
+    /// Restricts the rule to requests that may change something: those whose method is not GET, HEAD, OPTIONS or TRACE.
+    #[must_use]
+    pub fn changing(mut self) -> Self {
+        self.changing = true;
+        self
+    }
+
+    /// Requests that are not answered fail instead of continuing.
+    #[must_use]
+    pub fn fails_unanswered(mut self) -> Self {
+        self.fails_unanswered = true;
         self
     }
 
@@ -307,16 +338,16 @@ pub(super) struct Shared {
 /// The supervisor's end of the queue.
 #[derive(Clone)]
 pub(super) struct HandOver {
-    sender: Sender<Handed>,
+    pub(super) sender: Sender<Handed>,
     pub(super) shared: Arc<Shared>,
     pub(super) timeout: Duration,
+    /// Whether only requests are handed over that may change something.
+    pub(super) changing: bool,
+    /// Whether requests fail that are not answered.
+    pub(super) fails_unanswered: bool,
 }
 
 impl HandOver {
-    pub(super) fn new(sender: Sender<Handed>, shared: Arc<Shared>, timeout: Duration) -> Self {
-        Self { sender, shared, timeout }
-    }
-
     /// Queues a request. Returns whether there was room.
     pub(super) fn offer(&self, handed: Handed) -> bool {
         let is_taken = !self.shared.is_over.load(Ordering::Acquire) && self.sender.try_send(handed).is_ok();
@@ -363,9 +394,19 @@ impl Supervisor {
     /// [`Error::BadRoute`], [`Error::TooManyRoutes`], [`Error::PageNotFound`], [`Error::Timeout`],
     /// [`Error::NotActive`].
     pub fn intercept(&self, rule: InterceptRule, deadline: Deadline<'_>) -> Result<Interceptor, Error> {
-        let InterceptRule { pattern, target, method, resource_type, capacity, timeout } = rule;
+        let InterceptRule {
+            pattern,
+            target,
+            method,
+            resource_type,
+            client,
+            changing,
+            fails_unanswered,
+            capacity,
+            timeout,
+        } = rule;
         let mut route = RouteRule::new(pattern, RouteAction::Continue { headers: Vec::new() }).delay(timeout);
-        (route.target, route.method, route.resource_type) = (target, method, resource_type);
+        (route.target, route.method, route.resource_type, route.client) = (target, method, resource_type, client);
         if timeout.is_zero() {
             return Err(Error::BadRoute { problem: "timeout: give more than 0".to_owned() });
         }
@@ -373,7 +414,7 @@ impl Supervisor {
         rule.delay = Duration::ZERO;
         let (sender, requests) = crossbeam_channel::bounded(capacity.max(1));
         let shared = Arc::new(Shared::default());
-        let hand = HandOver::new(sender, Arc::clone(&shared), timeout);
+        let hand = HandOver { sender, shared: Arc::clone(&shared), timeout, changing, fails_unanswered };
         self.ask("intercepting requests", deadline, |reply| Request::Intercept { rule, glob, hand, reply })?;
         Ok(Interceptor { requests, shared, requester: self.requester() })
     }

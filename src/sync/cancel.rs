@@ -34,6 +34,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug, Clone, Default)]
 pub struct Cancel {
     flag: Arc<AtomicBool>,
+    /// The flag that this one is a part of.
+    parent: Option<Arc<AtomicBool>>,
 }
 
 impl Cancel {
@@ -41,6 +43,12 @@ impl Cancel {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A flag for a part of the work: set by itself, or when this one is. Of a part, the part of the same whole.
+    #[must_use]
+    pub fn part(&self) -> Self {
+        Self { flag: Arc::default(), parent: Some(Arc::clone(self.parent.as_ref().unwrap_or(&self.flag))) }
     }
 
     /// Whether it is a clone of another flag.
@@ -57,6 +65,6 @@ impl Cancel {
     /// Whether the flag is set.
     #[must_use]
     pub fn is_set(&self) -> bool {
-        self.flag.load(Ordering::Acquire)
+        self.flag.load(Ordering::Acquire) || self.parent.as_ref().is_some_and(|parent| parent.load(Ordering::Acquire))
     }
 }

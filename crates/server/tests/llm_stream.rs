@@ -187,6 +187,19 @@ fn calls_that_were_written_as_text_are_recovered() {
     assert!(call.id.starts_with("call_"), "{}", call.id);
 }
 
+/// A page may have written them.
+#[test]
+fn a_model_that_calls_properly_makes_no_calls_as_text() {
+    let text = "<tool_call>\n<function=look>\n<parameter=at>\n7\n</parameter>\n</function>\n</tool_call>";
+    let proper = Script::stream().call("c1", "look", &json!({ "at": 1 })).done();
+    let endpoint = StreamingModel::new([proper, Script::stream().text(text).done()]);
+    let client = client(&endpoint);
+    let ask = || client.chat(&request(), hasty(), soon(), &mut |_| {}).unwrap();
+    assert_eq!(ask().tool_calls.len(), 1);
+    let answer = ask();
+    assert!(answer.tool_calls.is_empty() && !answer.is_recovered && answer.unreadable_calls, "{answer:?}");
+}
+
 #[test]
 fn quoted_and_cut_off_calls_are_not_made() {
     let call = "<function=look><parameter=at>100</parameter></function>";

@@ -148,6 +148,8 @@ mod server_turns;
 mod server_ui;
 #[path = "server/ui_agent.rs"]
 mod server_ui_agent;
+#[path = "server/wire.rs"]
+mod server_wire;
 #[path = "store/browser_ids.rs"]
 mod store_browser_ids;
 #[path = "store/conversations.rs"]

@@ -64,6 +64,22 @@ function sentBy(control) {
   return /^(submit|image|button|reset)$/.test(type) ? null : GET_INPUT_VALUE.call(control);
 }
 
+const GET_BUTTON_VALUE = getterOf(HTMLButtonElement.prototype, "value");
+/** What is sent of a control, as it is sent. */
+function rawOf(control) {
+  if (filesOf(control).length) return [];
+  if (control instanceof HTMLSelectElement) return Array.from(TEXT_SELECTED.call(control), (option) => GET_OPTION_VALUE.call(option));
+  return [cutTo(sentBy(control) || "", MOST_SENT)];
+}
+
+/** The button that sends a form, as a field: its name and value are sent, too. */
+function sentWith(control) {
+  const name = control && isSubmitter(control) ? attr(control, "name") : null;
+  if (!name) return [];
+  const value = control instanceof HTMLButtonElement ? GET_BUTTON_VALUE.call(control) : GET_INPUT_VALUE.call(control);
+  return [{ label: name, name, kind: "submit", autocomplete: "", inputmode: "", value: cutTo(value, MOST_SENT), sent: [value], size: 0, secret: false, hidden: true }];
+}
+
 function fieldsOf(form) {
   const fields = [];
   for (const control of controlsOf(form).slice(0, MOST_FORM_FIELDS)) {
@@ -76,6 +92,7 @@ function fieldsOf(form) {
       autocomplete: attr(control, "autocomplete") || "",
       inputmode: attr(control, "inputmode") || "",
       value: cutTo(value, MOST_SENT),
+      sent: rawOf(control),
       size: filesOf(control).reduce((sum, file) => sum + GET_FILE_SIZE.call(file), 0),
       secret: isCovered(control),
       hidden: control instanceof HTMLInputElement && GET_INPUT_TYPE.call(control) === "hidden",
@@ -130,7 +147,7 @@ function effectOf(control, form) {
     dialog: dialog ? cutTo(fold(readText(dialog)), MOST_DIALOG) : "",
     frame: !!control && MATCHES.call(control, "iframe,frame,embed,object"),
     search: !!own && (attr(own, "role") === "search" || !!CLOSEST.call(own, "search,[role=search]")),
-    fields: own ? fieldsOf(own) : [],
+    fields: own ? [...fieldsOf(own), ...sentWith(control)] : [],
   };
 }
 

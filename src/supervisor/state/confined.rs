@@ -17,6 +17,8 @@ use crate::cdp::protocol::target::TargetId;
 /// Removes what connects without the proxy.
 const SCRIPT: &str = "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCIceTransport', 'WebTransport', \
      'TCPSocket', 'UDPSocket', 'TCPServerSocket']) delete globalThis[name];";
+/// Removes what sends requests that are not held: Chromium 156 does not always pause a shared worker at its start.
+const UNHELD: &str = "for (const name of ['SharedWorker', 'WebTransport']) delete globalThis[name];";
 /// The isolated world in which this program reads pages.
 const WORLD: &str = "cdpilot";
 
@@ -25,6 +27,17 @@ impl State {
     pub(super) fn is_confined(&self, page: &TargetId) -> bool {
         let page = self.pages.iter().find(|known| known.target == *page);
         page.and_then(|page| page.context.as_ref()).is_some_and(|context| self.confined.contains(context))
+    }
+
+    /// Prepares a session of a page whose requests are held if they may change something.
+    pub(super) fn hold_session(&mut self, session: &SessionKey, kind: SessionKind, page: &TargetId) {
+        let client = self.pages.iter().find(|known| known.target == *page).and_then(|page| page.client.as_ref());
+        if !kind.has_frames() || !self.routing.holds_changes_of(client) {
+            return;
+        }
+        let mut script = AddScriptToEvaluateOnNewDocument::new(UNHELD);
+        script.run_immediately = Some(true);
+        self.send(Some(session), 0, script);
     }
 
     /// Prepares a session of a page before any script runs in it.

@@ -6,15 +6,15 @@ use std::time::Instant;
 
 use super::super::error::Error;
 use super::super::interception::{HandOver, Handed, Shared};
-use super::super::network_route::{Encoded, RouteAction, RouteRule};
+use super::super::network_route::{AbortReason, Encoded, RouteAction, RouteRule};
 use super::super::url_glob::UrlGlob;
 use super::bridging::Caught;
 use super::pending_response::PendingResponse;
-use super::routing::MatchedRoute;
+use super::routing::{MatchedRoute, fail};
 use super::{Now, Response, SessionKey, State};
 use crate::cdp::protocol::page::FrameId;
 
-/// Maximum number of requests handed over at once; further ones continue without interception.
+/// Maximum number of requests handed over at once; further ones are not answered.
 const MOST: usize = 1024;
 
 /// A request that waits for its answer.
@@ -86,7 +86,7 @@ impl State {
             is_preflight: caught.preflight_for().is_some(),
         };
         if self.interception.requests.len() >= MOST || !hand.offer(handed) {
-            self.pass_without(session, caught, document, &met, now);
+            self.unanswered(session, caught, document, &met, now);
             return;
         }
         let (session, caught) = (Arc::clone(session), Arc::clone(caught));
@@ -135,6 +135,22 @@ impl State {
 
     fn release(&mut self, held: HeldRequest, now: Now) {
         let HeldRequest { session, caught, document, met, .. } = held;
-        self.pass_without(&session, &caught, document, &met, now);
+        self.unanswered(&session, &caught, document, &met, now);
+    }
+
+    /// A request was not answered: it fails, or continues without its interceptor.
+    fn unanswered(
+        &mut self,
+        session: &SessionKey,
+        caught: &Arc<Caught>,
+        document: Option<FrameId>,
+        met: &MatchedRoute,
+        now: Now,
+    ) {
+        if met.hand.as_ref().is_some_and(|hand| hand.fails_unanswered) {
+            self.send(Some(session), 0, fail(&caught.request(), AbortReason::BlockedByClient));
+        } else {
+            self.pass_without(session, caught, document, met, now);
+        }
     }
 }

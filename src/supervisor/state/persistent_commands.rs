@@ -236,7 +236,8 @@ impl State {
         let policy = self.options.navigation_policy();
         let all = policy.is_some_and(|policy| policy.holds_requests());
         let patterns = self.request_patterns();
-        let routes = self.routing.patterns(&rec.page);
+        let client = self.pages.iter().find(|page| page.target == rec.page).and_then(|page| page.client.as_ref());
+        let routes = self.routing.patterns(&rec.page, client);
         if !rec.kind.has_frames() {
             // A shared worker; requests of other workers are intercepted by their page's session.
             return Some(Catch { all, patterns, routes, ..Catch::default() });

@@ -420,12 +420,7 @@ impl State {
                 self.confined.insert(context);
                 let _ = reply.send(Ok(()));
             }
-            Request::AssignPage { page, client, reply } => {
-                if let Some(at) = self.page_index(&page) {
-                    self.pages[at].client = client;
-                }
-                self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
-            }
+            Request::AssignPage { page, client, reply } => self.assign_page(&page, client, reply, now),
             Request::Policy { policy, rules, reply } => {
                 self.options.policy = policy;
                 self.options.rules = rules;

@@ -126,6 +126,11 @@ impl Route {
         self.rule.target.as_ref().is_none_or(|target| target == page)
     }
 
+    /// Whether it applies to the pages of a client.
+    fn is_for(&self, client: Option<&Arc<str>>) -> bool {
+        self.rule.client.is_none() || self.rule.client.as_ref() == client
+    }
+
     /// Whether it is listed. An interceptor belongs to the receiver of its requests.
     fn is_listed(&self) -> bool {
         self.hand.is_none() && !self.is_spent()
@@ -140,7 +145,14 @@ impl Route {
         if let Some(method) = caught.preflight_for() {
             // A preflight is answered only in place of a server that is not contacted; other servers answer it
             // themselves.
-            return self.answers_preflights() && same(&self.rule.method, &method) && self.glob.matches(caught.url());
+            let is_handed = self.hand.as_ref().is_none_or(|hand| !hand.changing);
+            return is_handed
+                && self.answers_preflights()
+                && same(&self.rule.method, &method)
+                && self.glob.matches(caught.url());
+        }
+        if self.hand.as_ref().is_some_and(|hand| hand.changing) && is_safe(caught.method()) {
+            return false;
         }
         let kind = caught.kind();
         let wanted = self.rule.resource_type.as_deref();
@@ -157,6 +169,11 @@ impl Route {
         let of_type = self.rule.resource_type.clone().filter(|_| !self.answers_preflights());
         RoutePattern { url: self.glob.for_fetch(), resource_type: of_type }
     }
+}
+
+/// Whether a method changes nothing (RFC 9110, 9.2.1).
+fn is_safe(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE")
 }
 
 /// `Fetch` reports requests of `fetch()` as XHR.
@@ -178,9 +195,21 @@ impl Routing {
         self.routes.iter().any(|route| route.rule.target.is_none())
     }
 
-    /// The `Fetch` patterns for a page.
-    pub(super) fn patterns(&self, page: &TargetId) -> Vec<RoutePattern> {
-        self.routes.iter().filter(|route| route.holds_for(page)).map(Route::pattern).collect()
+    /// The `Fetch` patterns for a page of a client.
+    pub(super) fn patterns(&self, page: &TargetId, client: Option<&Arc<str>>) -> Vec<RoutePattern> {
+        let applies = |route: &&Route| route.holds_for(page) && route.is_for(client);
+        self.routes.iter().filter(applies).map(Route::pattern).collect()
+    }
+
+    /// Whether the requests of a client's pages are held if they may change something.
+    pub(super) fn holds_changes_of(&self, client: Option<&Arc<str>>) -> bool {
+        let holds = |route: &Route| route.hand.as_ref().is_some_and(|hand| hand.changing && hand.fails_unanswered);
+        client.is_some() && self.routes.iter().any(|route| route.rule.client.as_ref() == client && holds(route))
+    }
+
+    /// Whether there are routes for the pages of a client.
+    pub(super) fn has_routes_of(&self, client: Option<&Arc<str>>) -> bool {
+        client.is_some() && self.routes.iter().any(|route| route.rule.client.as_ref() == client)
     }
 
     /// Whether request bodies may be needed.
@@ -318,6 +347,42 @@ impl State {
         let before = self.routing.routes.len();
         self.routing.routes.retain(|route| !route.hand.as_ref().is_some_and(&which));
         self.routing.routes.len() < before
+    }
+
+    /// A page has a client, whose routes apply to it from now on; `response` follows when the browser has confirmed that.
+    pub(super) fn assign_page(
+        &mut self,
+        page: &TargetId,
+        client: Option<Arc<str>>,
+        reply: super::Response<()>,
+        now: Now,
+    ) {
+        let Some(at) = self.page_index(page) else {
+            self.requests.respond_later(PendingResponse::Done(reply, Ok(())));
+            return;
+        };
+        let before = std::mem::replace(&mut self.pages[at].client, client.clone());
+        let renews = before != client
+            && (self.routing.has_routes_of(before.as_ref()) || self.routing.has_routes_of(client.as_ref()));
+        let of_page = |(_, rec): &(&SessionKey, &super::sessions::SessionRec)| renews && rec.page == *page;
+        let sessions: Vec<SessionKey> = self.sessions.iter().filter(of_page).map(|(key, _)| Arc::clone(key)).collect();
+        for session in &sessions {
+            let kind = self.sessions.get(session).map(|rec| rec.kind);
+            if let Some(kind) = kind {
+                self.hold_session(session, kind, page);
+            }
+        }
+        let commands = sessions.into_iter().filter_map(|session| {
+            let catch = self.catching(&session)?;
+            Some((session, catch.command()))
+        });
+        let commands = commands.collect();
+        self.confirmed_within(
+            INTERCEPTOR_CONFIRM_LIMIT,
+            commands,
+            Some((PendingResponse::Done(reply, Ok(())), None)),
+            now,
+        );
     }
 
     /// Updates the interception of all sessions; `response` follows when the browser has confirmed it.
@@ -504,7 +569,7 @@ impl State {
             route.number < below
                 && !route.is_spent()
                 && route.holds_for(&page)
-                && (route.rule.client.is_none() || route.rule.client == client)
+                && route.is_for(client.as_ref())
                 && route.matches(caught)
         };
         let at = self.routing.routes.iter().rposition(matches)?;

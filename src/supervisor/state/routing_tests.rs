@@ -326,7 +326,13 @@ fn intercept(
     let (mut rule, glob) = rule.checked().unwrap();
     rule.delay = Duration::ZERO;
     let (sender, handed) = crossbeam_channel::bounded(2);
-    let hand = HandOver::new(sender, Arc::default(), Duration::from_millis(millis));
+    let hand = HandOver {
+        sender,
+        shared: Arc::default(),
+        timeout: Duration::from_millis(millis),
+        changing: false,
+        fails_unanswered: false,
+    };
     let (reply, _receiver) = crossbeam_channel::bounded(1);
     state.intercept(rule, glob, hand.clone(), reply, now);
     take_all(state, now);

@@ -221,6 +221,7 @@ impl State {
     /// Sends the settings of a session, enables its events, and asks for its frames. All of this may be repeated.
     fn set_up(&mut self, session: &SessionKey, kind: SessionKind, page: &TargetId) {
         self.confine_session(session, kind, page);
+        self.hold_session(session, kind, page);
         self.bridge_session(session);
         self.network_session(session);
         self.chooser_session(session);

@@ -246,7 +246,8 @@ fn the_quick_reference_works_line_by_line() {
     let refused = at.asks(&["upload", token.to_str().unwrap()]);
     assert_eq!((refused.0, &refused.1["code"]), (Some(1), &json!("PATH_REFUSED")), "{refused:?}");
     at.does(&format!("close {}", &target[..8]));
-    at.does("snapshot");
+    let gone = at.asks(&["snapshot"]);
+    assert_eq!((gone.0, &gone.1["code"]), (Some(1), &json!("TAB_GONE")), "{gone:?}");
     at.does("stop");
     assert_eq!(at.asks(&["snapshot"]).0, Some(3));
     assert_eq!(at.running().unwrap().pid, server.pid, "one server for all of it");

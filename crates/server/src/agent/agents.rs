@@ -249,8 +249,10 @@ impl Agents {
             let question = question.ok_or_else(|| {
                 Error::conflict("no question with this approval_id is open; it may have been answered already")
             })?;
-            let (batch, approved) = approvals::decided(&inner.stored(&live.id)?, &question, decision, &note)?;
-            live.set_approved(approved);
+            let decided = approvals::decided(&inner.stored(&live.id)?, &question, decision, &note)?;
+            live.set_approved(decided.approved);
+            live.set_answered(decided.answered);
+            let batch = decided.batch;
             Ok(batch.state(ConversationState::Active).unfinished(true))
         })
     }

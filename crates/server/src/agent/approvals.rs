@@ -20,9 +20,11 @@ use super::messages::Entry;
 use super::questions;
 use super::settings::Settings;
 use super::turn::{Draft, End, Turn};
+use super::wire::Answered;
 use super::{Error, host_requests};
 use crate::llm::{FunctionCall, ToolCall};
 use crate::store::{Batch, Conversation, ConversationState, IntentOutcome, Question, QuestionKind};
+use crate::tools::EffectKind;
 use cdpilot::code::Code;
 use cdpilot::text::shown;
 
@@ -84,9 +86,24 @@ impl Turn<'_> {
         rest: &[ToolCall],
         before: &[String],
     ) -> Result<End, Error> {
-        let Wanted { effect, picture } = pending;
         let mut draft = Draft::default();
         draft.change(|batch| batch.close_intent(prepared.id(), IntentOutcome::Failed));
+        self.ask_about(draft, pending, Some(prepared), rest, before, None)
+    }
+
+    /// Asks a person about an effect, which ends the turn. `request`: the request that is held, and the result of the call that led
+    /// to it.
+    pub(super) fn ask_about(
+        &mut self,
+        mut draft: Draft,
+        pending: Wanted,
+        prepared: Option<&Prepared>,
+        rest: &[ToolCall],
+        before: &[String],
+        request: Option<(Value, Value)>,
+    ) -> Result<End, Error> {
+        let Wanted { effect, picture } = pending;
+        let call_id = prepared.map(Prepared::id).unwrap_or_default().to_owned();
         questions::not_made(&mut draft, rest);
         let id = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
         let cover = |text: &str| shown(&self.offer.cover(text)).into_owned();
@@ -100,7 +117,8 @@ impl Turn<'_> {
             values.insert(key, cover(value).into());
         }
         let action = cover(&effect.action);
-        let message = format!("The model wants to {action}. This needs your approval, because {}.", cover(&effect.why));
+        let who = if request.is_some() { "A page" } else { "The model" };
+        let message = format!("{who} wants to {action}. This needs your approval, because {}.", cover(&effect.why));
         let facts = json!({
             "action": action,
             "effect": effect.kind.as_str(),
@@ -111,7 +129,7 @@ impl Turn<'_> {
         });
         let pictures = self.take_pictures().map(|pictures| pictures.body());
         let mut body = json!({
-            "tool_name": prepared.name(),
+            "tool_name": prepared.map(Prepared::name),
             "message": message,
             "pictures": pictures,
             "fingerprint": effect.fingerprint,
@@ -124,8 +142,12 @@ impl Turn<'_> {
             "approval_id": id,
             "kind": QuestionKind::Approval.as_str(),
             "message": message,
-            "tool_call_id": prepared.id(),
+            "tool_call_id": call_id,
         });
+        if let Some((request, result)) = request {
+            event["request"] = request.clone();
+            (body["request"], body["result"]) = (request, self.offer.cover_value(&result));
+        }
         for (name, value) in facts.as_object().into_iter().flatten() {
             body[name] = value.clone();
             event[name] = value.clone();
@@ -134,10 +156,11 @@ impl Turn<'_> {
             event["image"] = draft.image(picture.media_type, picture.bytes).into();
         }
         draft.event(HELP_REQUEST, event);
-        let call_id = prepared.id().to_owned();
         draft.change(|batch| batch.ask(&*id, call_id, QuestionKind::Approval, body).state(ConversationState::Waiting));
-        // Its arguments may contain texts that are not stored.
-        self.live.keep_call(prepared.clone());
+        if let Some(prepared) = prepared {
+            // Its arguments may contain texts that are not stored.
+            self.live.keep_call(prepared.clone());
+        }
         self.commit(draft)?;
         Ok(End::Waiting)
     }
@@ -167,6 +190,10 @@ impl Turn<'_> {
                 before.push(fingerprint);
                 self.ask_approval(wanted, &prepared, &[], &before).map(Some)
             }
+            Made::Held(held, returned) => {
+                self.restore_pictures(&pictures);
+                self.ask_request(*held, Some((&prepared, &returned)), &[]).map(Some)
+            }
             Made::Returned(returned) => {
                 self.restore_pictures(&pictures);
                 self.returned(&prepared, returned, at + 1, None)?;
@@ -182,17 +209,22 @@ pub(super) fn decided(
     question: &Question,
     decision: Decision,
     note: &str,
-) -> Result<(Batch, Option<Approved>), Error> {
+) -> Result<Decided, Error> {
     let text = |name: &str| question.body[name].as_str().unwrap_or_default();
     let (kind, action) = (text("effect"), text("action"));
     if kind == host_requests::EFFECT {
-        return Ok((host_requests::decided(conversation, question, decision, note)?, None));
+        return Ok(Decided::of(host_requests::decided(conversation, question, decision, note)?));
     }
+    let is_request = kind == EffectKind::Request.as_str();
     let answer = json!({ "decision": decision.as_str(), "note": note });
     let batch = Batch::new().answer(&*question.id, answer);
     if decision == Decision::Refuse {
         let note_text = if note.is_empty() { String::new() } else { format!(" The user says: {note}") };
         let system = AgentEvent::system(format!("Refused: {action}.{note_text}"));
+        if is_request {
+            let batch = batch.event(AGENT_EVENT, system.into_value());
+            return Ok(Decided { answered: Some(answered(question, decision, note)), ..Decided::of(batch) });
+        }
         let done = match question.body["resumes"] == true {
             true => "the text before it is typed",
             false => "nothing was done",
@@ -206,7 +238,7 @@ pub(super) fn decided(
         let event = AgentEvent::observation(text("tool_name"), &question.call_id, &result);
         let batch = batch.event(AGENT_EVENT, system.into_value()).event(AGENT_EVENT, event.into_value());
         let batch = batch.message(Entry::result(&call, &result).body());
-        return Ok((questions::with_pictures(batch, question), None));
+        return Ok(Decided::of(questions::with_pictures(batch, question)));
     }
     let fingerprint = text("fingerprint").to_owned();
     let origin = Some(text("origin")).filter(|origin| !origin.is_empty());
@@ -240,6 +272,9 @@ pub(super) fn decided(
         _ => "Approved".to_owned(),
     };
     let batch = batch.event(AGENT_EVENT, AgentEvent::system(format!("{how}: {action}.")).into_value());
+    if is_request {
+        return Ok(Decided { answered: Some(answered(question, decision, note)), ..Decided::of(batch) });
+    }
     let approved = Approved {
         call_id: question.call_id.clone(),
         fingerprint,
@@ -247,5 +282,35 @@ pub(super) fn decided(
         resumes: question.body["resumes"] == true,
         pictures: question.body["pictures"].clone(),
     };
-    Ok((batch, Some(approved)))
+    Ok(Decided { approved: Some(approved), ..Decided::of(batch) })
+}
+
+/// What follows a decision.
+pub(super) struct Decided {
+    /// The changes.
+    pub(super) batch: Batch,
+    /// A call that is to be made.
+    pub(super) approved: Option<Approved>,
+    /// The answer about a request that is held.
+    pub(super) answered: Option<Answered>,
+}
+
+impl Decided {
+    fn of(batch: Batch) -> Self {
+        Self { batch, approved: None, answered: None }
+    }
+}
+
+/// The answer about the request that a question is about.
+fn answered(question: &Question, decision: Decision, note: &str) -> Answered {
+    let body = &question.body;
+    Answered {
+        decision,
+        note: note.to_owned(),
+        fingerprint: body["fingerprint"].as_str().unwrap_or_default().to_owned(),
+        request: body["request"].clone(),
+        result: body["result"].clone(),
+        call_id: question.call_id.clone(),
+        pictures: body["pictures"].clone(),
+    }
 }

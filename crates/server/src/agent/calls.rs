@@ -12,6 +12,7 @@ use super::messages::Entry;
 use super::questions::Ask;
 use super::turn::{Draft, End, Picture, Turn};
 use super::typed;
+use super::wire::{Facts, Wire};
 use crate::control::Hosts;
 use crate::llm::{FunctionCall, ToolCall};
 use crate::store::IntentOutcome;
@@ -82,6 +83,8 @@ pub(super) enum Made {
     Returned(Returned),
     /// It has done nothing that needs approval: a person has to approve it first.
     Unapproved(Wanted),
+    /// It has a result, but its page wants to send a request that a person has to approve first.
+    Held(Box<(Facts, Wanted)>, Returned),
 }
 
 /// What a call returned.
@@ -91,6 +94,22 @@ pub(super) struct Returned {
     images: Vec<Image>,
     /// How its intent is closed; `None` if it was refused before.
     outcome: Option<IntentOutcome>,
+}
+
+impl Returned {
+    /// A result whose intent is closed already.
+    pub(super) fn of(result: Value) -> Self {
+        Self { result, images: Vec::new(), outcome: None }
+    }
+
+    pub(super) fn result(&self) -> &Value {
+        &self.result
+    }
+
+    /// How its intent is to be closed; `None` if it is closed already.
+    pub(super) fn outcome(&self) -> Option<IntentOutcome> {
+        self.outcome
+    }
 }
 
 impl Turn<'_> {
@@ -216,6 +235,10 @@ impl Turn<'_> {
                     let rest: Vec<ToolCall> = calls.iter().skip(at + 1).map(|rest| rest.stored.clone()).collect();
                     return self.ask_approval(wanted, prepared, &rest, &[]).map(Some);
                 }
+                Made::Held(held, returned) => {
+                    let rest: Vec<ToolCall> = calls.iter().skip(at + 1).map(|rest| rest.stored.clone()).collect();
+                    return self.ask_request(*held, Some((prepared, &returned)), &rest).map(Some);
+                }
             };
             is_open = self.returned(prepared, returned, message, calls.get(at + 1))?;
         }
@@ -250,14 +273,35 @@ impl Turn<'_> {
             intent.change(|batch| batch.open_intent(prepared.id(), prepared.name(), stored));
             self.commit(intent)?;
         }
-        let deadline = Deadline::after(CALL).cancelled_by(&self.cancel);
+        let cancel = self.cancel.part();
+        let deadline = Deadline::after(CALL).cancelled_by(&cancel);
         if let Some(guard) = &self.guard {
             guard.begin(approved);
+            // Text that is being typed is not cut off.
+            let types = ["text", "fields"].iter().any(|name| arguments.contains_key(*name));
+            guard.wire().begin_call(&cancel, types, texts_in(&arguments));
         }
         let context = ToolContext::new(&self.session, &self.offer.scope, deadline);
         let busy = self.live.busy(Activity::tool(prepared.name(), self.pages()));
         let called = self.offer.registry.call(prepared.name(), &context, arguments);
         drop(busy);
+        if let Some(guard) = &self.guard {
+            guard.wire().end_call();
+        }
+        let is_waited = cancel.is_set() && !self.cancel.is_set();
+        let is_asked = called.as_ref().is_err_and(|error| error.code == Code::ApprovalNeeded);
+        let held = if is_asked || self.cancel.is_set() { None } else { self.held_request(prepared.name()) };
+        if let Some(held) = held {
+            let result = match &called {
+                Ok(outcome) => outcome.to_value(),
+                // It waited for what the page waits for.
+                Err(_) if is_waited => json!({ "success": true }),
+                Err(error) => error.to_value(),
+            };
+            let images = called.map(|outcome| outcome.images).unwrap_or_default();
+            let returned = Returned { result, images, outcome: Some(IntentOutcome::Done) };
+            return Ok(Made::Held(Box::new(held), returned));
+        }
         Ok(match called {
             Ok(outcome) => {
                 let result = outcome.to_value();
@@ -292,6 +336,7 @@ impl Turn<'_> {
         }
         self.report_dialogs(&mut draft);
         self.report_hosts(&mut draft, &mut result);
+        self.report_unsent(&mut draft, &mut result);
         if prepared.is_withheld {
             let shown = if is_secret { &prepared.stored } else { &prepared.revealed };
             let event = AgentEvent::action("", prepared.name(), prepared.id(), arguments_of(shown));
@@ -363,6 +408,19 @@ impl Turn<'_> {
         }
     }
 
+    /// Reports requests that were not sent without a question, also to the model.
+    fn report_unsent(&self, draft: &mut Draft, result: &mut Value) {
+        let unsent = self.wire.as_ref().map(Wire::take_unsent).unwrap_or_default();
+        if unsent.is_empty() {
+            return;
+        }
+        let lines: Vec<String> = unsent.iter().map(|line| shown(&self.offer.cover(line)).into_owned()).collect();
+        draft.system(format!("Not sent, because nobody approved it: {}.", lines.join(", ")));
+        if let Some(fields) = result.as_object_mut() {
+            fields.insert("unsent_requests".to_owned(), json!(lines));
+        }
+    }
+
     /// Stores the text of a call that was withheld.
     fn reveal(&mut self, prepared: &Prepared, message: usize, draft: &mut Draft) {
         let Some(entry) = message.checked_sub(1).and_then(|at| self.entries.get_mut(at)) else { return };
@@ -373,6 +431,21 @@ impl Turn<'_> {
         let body = entry.body();
         draft.change(|batch| batch.replace_message(message as u64, body));
     }
+}
+
+/// The texts in the arguments of a call.
+fn texts_in(arguments: &Map<String, Value>) -> impl Iterator<Item = String> {
+    let mut texts = Vec::new();
+    let mut waiting: Vec<&Value> = arguments.values().collect();
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::String(text) => texts.push(text.clone()),
+            Value::Array(all) => waiting.extend(all),
+            Value::Object(fields) => waiting.extend(fields.values()),
+            _ => {}
+        }
+    }
+    texts.into_iter()
 }
 
 /// A host as it is reported: a page chooses its length and characters.

@@ -9,6 +9,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::settings::Settings;
+use super::wire::Wire;
 use crate::config;
 use crate::secrets::SecretStore;
 use crate::tools::{Allowed, Effect, Guard, Image, ToolError, approval_needed, unshowable};
@@ -48,7 +49,7 @@ impl Grant {
         Self { fingerprint: Some(fingerprint.to_owned()), ..Self::of_kind(kind) }
     }
 
-    fn allows(&self, effect: &Effect) -> bool {
+    pub(super) fn allows(&self, effect: &Effect) -> bool {
         self.kind == effect.kind.as_str()
             && self.origin.as_ref().is_none_or(|origin| *origin == effect.origin)
             && self.destination.as_ref().is_none_or(|destination| *destination == origin_of(&effect.destination))
@@ -57,7 +58,7 @@ impl Grant {
 }
 
 /// The origin of an address; empty without one.
-fn origin_of(address: &str) -> String {
+pub(super) fn origin_of(address: &str) -> String {
     let origin = Url::parse(address).map(|url| url.origin());
     origin.ok().filter(url::Origin::is_tuple).map(|origin| origin.ascii_serialization()).unwrap_or_default()
 }
@@ -127,13 +128,20 @@ pub(super) struct RunGuard {
     grants: Vec<Grant>,
     secrets: SecretStore,
     names: Vec<String>,
+    /// Holds the requests of its pages.
+    wire: Wire,
     /// Locked for operations in memory only.
     state: Mutex<State>,
 }
 
 impl RunGuard {
     /// The guard of a conversation; `None` if it is off.
-    pub(super) fn of(settings: &Settings, default: config::Guard, secrets: &SecretStore) -> Option<Self> {
+    pub(super) fn of(
+        settings: &Settings,
+        default: config::Guard,
+        secrets: &SecretStore,
+        wire: impl FnOnce() -> Wire,
+    ) -> Option<Self> {
         let own = settings.more.get("guard").and_then(|guard| serde_json::from_value(guard.clone()).ok());
         let all = match own.unwrap_or(default) {
             config::Guard::Off => return None,
@@ -141,7 +149,9 @@ impl RunGuard {
             config::Guard::All => true,
         };
         let (grants, names) = (grants_of(settings), settings.secrets());
-        Some(Self { all, grants, secrets: secrets.clone(), names, state: Mutex::default() })
+        let wire = wire();
+        wire.begin_run(grants.clone());
+        Some(Self { all, grants, secrets: secrets.clone(), names, wire, state: Mutex::default() })
     }
 
     /// Begins a call; `approved`: what a person has approved of it.
@@ -156,6 +166,11 @@ impl RunGuard {
             }
             None => (state.approved, state.resumes, state.used) = (None, false, HashSet::new()),
         }
+    }
+
+    /// The requests of its pages.
+    pub(super) fn wire(&self) -> &Wire {
+        &self.wire
     }
 
     /// The effect for which the last call needs approval.
@@ -179,14 +194,17 @@ impl Guard for RunGuard {
         if self.grants.iter().any(|grant| grant.allows(&effect)) {
             // It may have been approved for all effects of its kind.
             state.approved = None;
+            self.wire.cover(&effect);
             return Ok(Allowed::Free);
         }
         if state.used.contains(&effect.fingerprint) {
+            self.wire.cover(&effect);
             return Ok(Allowed::Approved);
         }
         if let Some(approved) = state.approved.take() {
             if approved == effect.fingerprint {
                 state.used.insert(approved);
+                self.wire.cover(&effect);
                 return Ok(Allowed::Approved);
             }
             return Err(void());
@@ -218,7 +236,12 @@ impl Guard for RunGuard {
 
     fn has_foreseen(&self, dialog: &Dialog) -> bool {
         let state = self.state.lock();
-        state.foreseen.iter().chain(&state.foreseen_before).any(|foreseen| foreseen.opened(dialog))
+        let has_foreseen = state.foreseen.iter().chain(&state.foreseen_before).any(|foreseen| foreseen.opened(dialog));
+        drop(state);
+        if has_foreseen {
+            self.wire.keep_covers();
+        }
+        has_foreseen
     }
 
     fn secret_named(&self, value: &str) -> Option<String> {

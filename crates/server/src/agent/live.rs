@@ -9,6 +9,7 @@ use super::approvals::Approved;
 use super::calls::Prepared;
 use super::feed::{Entry, Feed};
 use super::held_up::{Activity, HoldUpState};
+use super::wire::{Answered, Wire};
 use super::{Error, WRITE};
 use crate::control::{Handover, Session};
 use crate::llm::{Client, Model};
@@ -59,6 +60,10 @@ pub(super) struct Live {
     approved: Mutex<Option<Approved>>,
     /// The pages as they were when a person was asked to use them.
     handover: Mutex<Option<Handover>>,
+    /// The answer about a request that is held, for the run that begins.
+    answered: Mutex<Option<Answered>>,
+    /// The requests of its pages, if it has a guard.
+    wire: Mutex<Option<Wire>>,
     /// What the run is doing.
     activity: Mutex<Option<Activity>>,
 }
@@ -85,6 +90,8 @@ impl Live {
             call: Mutex::default(),
             approved: Mutex::default(),
             handover: Mutex::default(),
+            answered: Mutex::default(),
+            wire: Mutex::default(),
             activity: Mutex::default(),
         }
     }
@@ -142,6 +149,28 @@ impl Live {
         self.approved.lock().take()
     }
 
+    /// Sets the answer about a request that is held.
+    pub(super) fn set_answered(&self, answered: Option<Answered>) {
+        *self.answered.lock() = answered;
+    }
+
+    /// The answer about a request that is held.
+    pub(super) fn take_answered(&self) -> Option<Answered> {
+        self.answered.lock().take()
+    }
+
+    /// The requests of its pages, which are held from now on.
+    pub(super) fn wire(&self, permitted: &[String]) -> Wire {
+        self.wire.lock().get_or_insert_with(|| Wire::new(permitted)).clone()
+    }
+
+    /// A person uses its pages, or no longer does.
+    pub(super) fn open_wire(&self, is_open: bool) {
+        if let Some(wire) = &*self.wire.lock() {
+            wire.set_open(is_open);
+        }
+    }
+
     /// Begins a run. Returns whether the conversation was at rest before.
     ///
     /// # Errors
@@ -158,6 +187,7 @@ impl Live {
         drop(before);
         // An approval is for the run that it begins.
         self.set_approved(None);
+        self.set_answered(None);
         Ok(was_at_rest)
     }
 
@@ -171,6 +201,10 @@ impl Live {
         drop(run);
         // A conversation that waits for an answer keeps its pages.
         self.keep_tabs(!at_rest);
+        let wire = self.wire.lock().clone();
+        if let Some(wire) = wire {
+            wire.end_run(!at_rest);
+        }
         self.changed.notify_all();
     }
 

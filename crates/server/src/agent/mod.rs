@@ -16,6 +16,7 @@
 //! | `dialogs` | reports the dialogs of its pages |
 //! | `questions` | questions that end a turn, and their answers |
 //! | `guard` | which effects a person approves, and what was approved |
+//! | `wire` | requests with effects of its pages, which are held |
 //! | `approvals` | questions whether something may be done, and what their answers lead to |
 //! | `host_requests` | requests for hosts that a conversation may not reach |
 //! | `held_up` | what holds up a run |
@@ -60,6 +61,7 @@ mod stuck;
 mod turn;
 mod typed;
 mod usage;
+mod wire;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

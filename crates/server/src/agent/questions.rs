@@ -84,6 +84,7 @@ impl Turn<'_> {
         if ask.kind == QuestionKind::Help {
             // Before it is asked: the answer may come at once.
             self.live.set_handover(self.pages().hand_over());
+            self.live.open_wire(true);
         }
         draft.change(|batch| batch.ask(&*id, call_id, ask.kind, body).state(ConversationState::Waiting));
         self.commit(draft)?;

@@ -125,6 +125,11 @@ impl Settings {
         all.filter_map(Value::as_str).map(ToOwned::to_owned).collect()
     }
 
+    /// Requests with effects that its pages may send, as `METHOD ADDRESS`: all that begin with the address.
+    pub(super) fn requests(&self) -> Vec<String> {
+        self.texts("requests")
+    }
+
     /// The names of the secrets that it may type.
     pub(super) fn secrets(&self) -> Vec<String> {
         self.texts("secrets")

@@ -167,6 +167,11 @@ impl Turn<'_> {
             self.commit(draft)?;
             return self.check_progress();
         }
+        // What pages want to send after the last action; the answer of the model is not the last one then.
+        if let Some(held) = self.held_request("the last action") {
+            self.commit(draft)?;
+            return self.ask_request(held, None, &[]).map(Some);
+        }
         draft.event(COMPLETE, complete(&self.live.id, true, false));
         draft.change(|batch| batch.state(ConversationState::Idle).unfinished(false));
         self.commit(draft)?;

@@ -10,12 +10,13 @@ use super::dialogs::Dialogs;
 use super::events::{AGENT_EVENT, AgentEvent};
 use super::guard::RunGuard;
 use super::live::{Interrupted, Live};
-use super::messages::{Entry, Kind};
+use super::messages::{Entry, Kind, unanswered};
 use super::offer::Offer;
 use super::settings::Settings;
 use super::slots::Slot;
 use super::stuck::Stuck;
 use super::usage::Metrics;
+use super::wire::Wire;
 use super::{Error, WRITE, run};
 use crate::control::Session;
 use crate::llm::{Models, Part, ToolSpec};
@@ -120,8 +121,12 @@ pub(super) struct Turn<'a> {
     dialogs: Dialogs,
     /// What a person did in the browser while the run was paused, and the model was not told yet.
     handed_back: Vec<String>,
+    /// What the model is told once its open call has a result: endpoints refuse a message in between.
+    notice: Option<&'static str>,
     /// Decides what a person approves; `None`: nothing.
     pub(super) guard: Option<Arc<RunGuard>>,
+    /// Holds the requests of its pages; `None` without a guard.
+    pub(super) wire: Option<Wire>,
     /// Its place among the runs; given back while it is paused.
     slot: Option<Slot<'a>>,
 }
@@ -137,8 +142,11 @@ impl<'a> Turn<'a> {
         let cancel = live.cancel();
         let loading = Deadline::after(LOAD).cancelled_by(&cancel);
         let (mut offer, failed) = Offer::load(&*inner.tools, &inner.control, &settings, loading)?;
-        let guard = RunGuard::of(&settings, inner.control.config().agent.guard, inner.control.secret_store());
+        let permitted = || live.wire(&settings.requests());
+        let guard =
+            RunGuard::of(&settings, inner.control.config().agent.guard, inner.control.secret_store(), permitted);
         let guard = guard.map(Arc::new);
+        let wire = guard.as_ref().map(|guard| guard.wire().clone());
         if let Some(guard) = &guard {
             offer.scope = offer.scope.with_guard(Arc::clone(guard) as Arc<dyn crate::tools::Guard>);
         }
@@ -158,6 +166,9 @@ impl<'a> Turn<'a> {
         let short: String = live.id.chars().take(SHORT).collect();
         let mut new = Session::unlisted(&format!("agent-{short}"), !settings.share_login);
         new = new.with_viewport(WIDTH, HEIGHT).may_share_context();
+        if let Some(wire) = &wire {
+            new = new.watched_by(Arc::new(wire.clone()));
+        }
         let hosts = settings.hosts();
         if !hosts.is_empty() {
             new = new.with_hosts(inner.control.hosts(&hosts)?)?;
@@ -190,15 +201,20 @@ impl<'a> Turn<'a> {
             is_warned: false,
             dialogs,
             handed_back: Vec::new(),
+            notice: None,
             guard,
+            wire,
             slot: Some(slot),
         };
         turn.restore_todos();
         if is_new && turn.entries.iter().any(Entry::uses_browser) {
+            turn.notice = Some(NEW_SESSION);
             let mut draft = Draft::default();
-            draft.entries.push(Entry::user(Kind::Notice, NEW_SESSION));
-            draft.system("The browser session is new: tabs and logins from before are gone. The model was told so.");
+            draft.system("The browser session is new: tabs and logins from before are gone. The model is told so.");
             turn.commit(draft)?;
+        }
+        if unanswered(turn.entries.iter().map(|entry| &entry.message)).is_empty() {
+            turn.tell_notice()?;
         }
         if !failed.is_empty() {
             let mut draft = Draft::default();
@@ -214,11 +230,21 @@ impl<'a> Turn<'a> {
         if let Some(handover) = self.live.take_handover() {
             self.handed_back.extend(handover.changes());
         }
+        match (self.live.take_answered(), &self.wire) {
+            (Some(answered), _) => {
+                if let Some(end) = self.answer_request(answered)? {
+                    return Ok(end);
+                }
+            }
+            (None, Some(wire)) => wire.forget_asked(),
+            (None, None) => {}
+        }
         if let Some(approved) = self.live.take_approved()
             && let Some(end) = self.make_approved(approved)?
         {
             return Ok(end);
         }
+        self.tell_notice()?;
         for _ in 0..most {
             if self.checkpoint().is_some() {
                 return Ok(End::Interrupted);
@@ -228,6 +254,14 @@ impl<'a> Turn<'a> {
             }
         }
         Ok(End::MaxSteps(most))
+    }
+
+    /// Tells the model what it has to know, when no call is open.
+    fn tell_notice(&mut self) -> Result<(), Error> {
+        let Some(text) = self.notice.take() else { return Ok(()) };
+        let mut draft = Draft::default();
+        draft.entries.push(Entry::user(Kind::Notice, text));
+        self.commit(draft).map(drop)
     }
 
     /// The browser of the conversation.
@@ -248,7 +282,9 @@ impl<'a> Turn<'a> {
             }
             let handover = self.pages().hand_over();
             self.slot = None;
+            self.live.open_wire(true);
             self.live.wait_while_paused();
+            self.live.open_wire(false);
             if self.live.interrupted().is_none() {
                 self.handed_back.extend(handover.changes());
                 self.slot = run::slot(self.inner, self.live);

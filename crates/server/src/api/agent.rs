@@ -45,6 +45,11 @@ pub struct CreateConversation {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(!skip_serializing_if)]
     pub secrets: Vec<String>,
+    /// Requests with effects that its pages may send without approval, as `METHOD ADDRESS`, such as
+    /// `POST https://example.com/api/search`: all whose address begins so. `*` is any method.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(!skip_serializing_if)]
+    pub requests: Vec<String>,
 }
 
 /// `GET /agent/conversations`: the query.
@@ -177,6 +182,8 @@ pub struct ConversationInfo {
     pub hosts: Option<Vec<String>>,
     /// Names of the secrets that it may type.
     pub secrets: Vec<String>,
+    /// Requests with effects that its pages may send without approval.
+    pub requests: Vec<String>,
     /// Which actions need approval.
     pub guard: crate::config::Guard,
     /// What needs no further approval in it, because a person said so.

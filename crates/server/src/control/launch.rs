@@ -113,6 +113,7 @@ pub(super) fn bring_up(
         tabs,
         facts,
         initial: Mutex::new(initial),
+        watched: parking_lot::Mutex::default(),
         over,
         end_thread: Mutex::new(Some(end_thread)),
         _port: port,

@@ -2,6 +2,7 @@
 //!
 //! One caller at a time starts or stops a browser; others wait until their deadlines. No lock is held meanwhile.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -49,6 +50,8 @@ pub struct Running {
     pub(super) facts: Facts,
     /// The initial empty page, until it is used.
     pub(super) initial: Mutex<Option<TargetId>>,
+    /// The sessions whose requests are watched, by their keys.
+    pub(super) watched: Mutex<HashSet<Arc<str>>>,
     /// Closes when the browser has ended and cleanup is done.
     pub(super) over: Receiver<()>,
     pub(super) end_thread: Mutex<Option<Thread>>,
@@ -79,7 +82,15 @@ impl Running {
         let tabs = page::Tabs::with_options(supervisor, options)?;
         // Its other end is gone: there is no cleanup to wait for.
         let (_, over) = crossbeam_channel::bounded(0);
-        Ok(Self { tabs, facts, initial: Mutex::default(), over, end_thread: Mutex::default(), _port: None })
+        Ok(Self {
+            tabs,
+            facts,
+            initial: Mutex::default(),
+            watched: Mutex::default(),
+            over,
+            end_thread: Mutex::default(),
+            _port: None,
+        })
     }
 
     /// The supervisor that owns the connection to this browser. It ends when the browser stops.

@@ -75,7 +75,7 @@ pub use health::TabHealth;
 pub use lifecycle::{Profile, Running};
 pub use port_holder::{PortHolder, port_holder, port_in_use};
 pub use raw_methods::{RawLevel, Refusal, raw_methods};
-pub use session::{PerSession, Session};
+pub use session::{PerSession, Session, WatchRequests};
 pub use sessions::{SessionInfo, Sessions};
 pub use types::{
     ArmedDialog, Check, CheckStatus, ClosedTab, DialogOutcome, DialogReply, Fixed, LabelledTab, Navigate, Navigated,

@@ -119,7 +119,7 @@ impl Profile {
         let is_empty = |target: &TargetId| now.page(target.as_str()).is_some_and(|page| &*page.url == "about:blank");
         if let Some(target) = initial.filter(is_empty) {
             self.core.tab_index.lock().give(&self.session, &target, &now.pages);
-            running.supervisor().assign_page(&target, self.session.key(), deadline)?;
+            self.assign(running, &target, deadline)?;
             self.fit(running, &target);
             return Ok((target, false));
         }
@@ -132,8 +132,8 @@ impl Profile {
         };
         self.core.tab_index.lock().give(&self.session, &target, &running.view().pages);
         self.core.owner_known.notify_all();
-        if let Some(key) = self.session.key() {
-            supervisor.assign_page(&target, Some(key), deadline)?;
+        if !self.session.is_default() {
+            self.assign(running, &target, deadline)?;
         }
         self.fit(running, &target);
         Ok((target, true))

@@ -22,7 +22,7 @@ use super::{Error, Hosts, Profile, Running, tab_index};
 use crate::http::proxy::Proxy;
 use cdpilot::browser::Context;
 use cdpilot::page::{Emulation, Viewport};
-use cdpilot::supervisor::{BrowserContextId, ClosedDialog, TargetId};
+use cdpilot::supervisor::{BrowserContextId, ClosedDialog, Supervisor, TargetId};
 use cdpilot::sync::Deadline;
 
 /// Time limit for setting the viewport of a tab.
@@ -44,6 +44,16 @@ const SHORT: usize = 8;
 #[derive(Debug, Clone, Default)]
 pub struct Session(Option<Arc<Client>>);
 
+/// Watches the requests of the pages of a session.
+pub trait WatchRequests: Send + Sync {
+    /// The session is about to have its first page in a browser. Pages that are assigned to the client
+    /// ([`Supervisor::assign_page`]) are its own.
+    ///
+    /// # Errors
+    /// The page is not opened.
+    fn watch(&self, supervisor: &Supervisor, client: &Arc<str>, deadline: Deadline<'_>) -> Result<(), Error>;
+}
+
 /// State of a session. Its locks are held for one map operation.
 pub(super) struct Client {
     id: String,
@@ -58,6 +68,8 @@ pub(super) struct Client {
     viewport: Option<(u32, u32)>,
     /// The hosts that it may reach; `None`: all.
     hosts: Option<Hosts>,
+    /// Watches the requests of its pages.
+    watcher: Option<Arc<dyn WatchRequests>>,
     /// Whether its idle tabs stay open.
     is_kept: AtomicBool,
     profiles: Mutex<HashMap<u64, InProfile>>,
@@ -94,8 +106,6 @@ pub(super) struct CurrentTab {
     pub(super) target: TargetId,
     /// Label or tab id.
     pub(super) name: String,
-    /// The number of its tab id.
-    pub(super) number: u64,
     /// Which start of the browser it belongs to.
     pub(super) run: u64,
 }
@@ -164,6 +174,16 @@ impl Session {
     pub fn may_share_context(mut self) -> Self {
         if let Some(client) = self.0.as_mut().and_then(Arc::get_mut) {
             client.may_share = true;
+        }
+        self
+    }
+
+    /// The session with a watcher of the requests of its pages, from before the first of them. No effect on the default session,
+    /// and when it is in use already.
+    #[must_use]
+    pub fn watched_by(mut self, watcher: Arc<dyn WatchRequests>) -> Self {
+        if let Some(client) = self.0.as_mut().and_then(Arc::get_mut) {
+            client.watcher = Some(watcher);
         }
         self
     }
@@ -258,6 +278,7 @@ impl Client {
             may_share: false,
             viewport: None,
             hosts: None,
+            watcher: None,
             is_kept: AtomicBool::new(false),
             profiles: Mutex::default(),
             state: Mutex::default(),
@@ -400,6 +421,24 @@ impl Profile {
     /// Whether the session uses the default browser context, because the endpoint has refused another one.
     pub(crate) fn is_sharing_context(&self) -> bool {
         self.in_profile(|of| of.is_sharing)
+    }
+
+    /// Assigns a page to the session, whose watcher sees its requests from now on.
+    ///
+    /// # Errors
+    /// Those of the watcher, and of assigning.
+    pub(super) fn assign(&self, running: &Running, target: &TargetId, deadline: Deadline<'_>) -> Result<(), Error> {
+        let Some(key) = self.session.key() else {
+            return Ok(running.supervisor().assign_page(target, None, deadline)?);
+        };
+        let watcher = self.session.client().and_then(|client| client.watcher.as_ref());
+        if let Some(watcher) = watcher.filter(|_| running.watched.lock().insert(Arc::clone(&key))) {
+            let watched = watcher.watch(running.supervisor(), &key, deadline);
+            watched.inspect_err(|_| {
+                running.watched.lock().remove(&key);
+            })?;
+        }
+        Ok(running.supervisor().assign_page(target, Some(key), deadline)?)
     }
 
     /// Gives a tab the viewport of the session, once, if the browser has no window. A failure is only logged.

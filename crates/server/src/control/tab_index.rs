@@ -139,7 +139,7 @@ impl Known {
 
     /// This tab as the current tab of a session, for a start of the browser.
     fn current(&self, run: u64) -> CurrentTab {
-        CurrentTab { target: self.target.clone(), name: self.name(), number: self.number, run }
+        CurrentTab { target: self.target.clone(), name: self.name(), run }
     }
 }
 
@@ -374,22 +374,6 @@ impl TabIndex {
         if is_current {
             self.set_last(session, Some(current));
         }
-    }
-
-    /// Records that a client closed a tab. If it was the session's current one, the next one of its tabs becomes current,
-    /// else the one before. For a session other than the default one, these are the tabs that it owns: a request without a
-    /// tab must not reach a tab of a person.
-    pub(super) fn closed(&mut self, session: &Session, target: &TargetId, pages: &[PageView]) {
-        self.sync(pages);
-        let last = self.last(session).filter(|last| last.target == *target);
-        let Some(number) = last.map(|last| last.number) else { return };
-        let is_own = |known: &&Known| session.is_default() || known.owner.client().is_some();
-        let left = || {
-            let visible = self.visible(session, pages).map(|(known, _)| known);
-            visible.filter(|known| known.target != *target).filter(is_own)
-        };
-        let next = left().find(|known| known.number > number).or_else(|| left().last());
-        self.set_last(session, next.map(|known| known.current(self.run)));
     }
 
     /// Records that a client opened a tab.
@@ -632,7 +616,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_close_on_request_the_next_tab_is_current() {
+    fn a_tab_that_is_gone_is_no_other_tab() {
         let mut index = TabIndex::default();
         let all = pages(&["A", "B", "C"]);
         let resolve = |index: &mut TabIndex, pages: &[PageView]| {
@@ -640,19 +624,10 @@ mod tests {
         };
         index.list(&any(), &all);
         index.used(&any(), &TargetId::from("B"), true);
-        // The browser may report the end of the tab first.
         let left = pages(&["A", "C"]);
         assert_eq!(resolve(&mut index, &left).unwrap_err().code(), "TAB_GONE");
-        index.closed(&any(), &TargetId::from("B"), &left);
+        index.used(&any(), &TargetId::from("C"), true);
         assert_eq!(resolve(&mut index, &left).unwrap(), "C");
-        // Or still list it.
-        index.closed(&any(), &TargetId::from("C"), &left);
-        assert_eq!(resolve(&mut index, &left).unwrap(), "A");
-        // Closing a tab that is not current does not change the current tab.
-        index.closed(&any(), &TargetId::from("C"), &pages(&["A"]));
-        assert_eq!(resolve(&mut index, &pages(&["A"])).unwrap(), "A");
-        index.closed(&any(), &TargetId::from("A"), &[]);
-        assert_eq!(resolve(&mut index, &[]).unwrap_err().code(), "TAB_NOT_FOUND");
     }
 
     #[test]

@@ -94,7 +94,7 @@ impl Profile {
         if matches!(act.kind, ActKind::Close {}) {
             let url = running.view().page(target.as_str()).map(|page| page.url.to_string()).unwrap_or_default();
             let empty = self.close(&running, target, deadline)?;
-            self.core.tab_index.lock().closed(&self.session, target, &running.view().pages);
+            self.replaced(empty.as_ref());
             let mut outcome = Outcome::default();
             outcome.target_id = Some(target.clone());
             outcome.url = url;
@@ -108,7 +108,6 @@ impl Profile {
             false => None,
         };
         let mut outcome = handle.tab.act_as(act, self.session.actor(), deadline);
-        self.acted(handle, act);
         if let Ok(outcome) = &outcome {
             self.claim_new_tabs(&running, outcome);
         }
@@ -117,6 +116,7 @@ impl Profile {
                 Some(_) => running.supervisor().close_page(&empty, deadline)?,
                 None => {
                     *running.initial.lock() = Some(empty.clone());
+                    self.replaced(Some(&empty));
                     if let Ok(outcome) = &mut outcome {
                         outcome.new_tabs.retain(|tab| tab.target_id != empty);
                         outcome.new_tabs.extend(self.replacement(&running, empty));
@@ -125,6 +125,13 @@ impl Profile {
             }
         }
         Ok(outcome?)
+    }
+
+    /// The empty tab that replaced the last one becomes current, for callers that see it.
+    fn replaced(&self, empty: Option<&TargetId>) {
+        if let Some(empty) = empty.filter(|_| self.session.is_default()) {
+            self.core.tab_index.lock().used(&self.session, empty, true);
+        }
     }
 
     /// The empty tab that replaced the last one.
@@ -136,25 +143,14 @@ impl Profile {
     /// Makes the session the owner of tabs that its action opened without an opener, with Control or the middle button for
     /// example.
     fn claim_new_tabs(&self, running: &Running, outcome: &Outcome) {
-        let Some(key) = self.session.key() else { return };
+        if self.session.is_default() {
+            return;
+        }
         for opened in &outcome.new_tabs {
             let is_new = self.core.tab_index.lock().adopt(&self.session, &opened.target_id, &running.view().pages);
             if is_new {
                 let within = Deadline::after(ASSIGNING);
-                let _ = running.supervisor().assign_page(&opened.target_id, Some(Arc::clone(&key)), within);
-            }
-        }
-    }
-
-    /// Updates the current tab after an action that closed it.
-    pub fn acted(&self, handle: &TabHandle, act: &Act) {
-        if closes(act)
-            && let Ok(running) = self.running()
-        {
-            let now = running.view();
-            let target = handle.tab.target();
-            if now.page(target.as_str()).is_none() {
-                self.core.tab_index.lock().closed(&self.session, target, &now.pages);
+                let _ = self.assign(running, &opened.target_id, within);
             }
         }
     }
@@ -185,8 +181,8 @@ impl Profile {
         Ok(LabelledTab { tab: self.tab_info(&running, &target)?, label_taken_from })
     }
 
-    /// Closes a tab after dismissing its dialogs. If it was the current tab, the next tab in the list becomes current, else
-    /// the previous one. If it was the last tab, an empty one replaces it.
+    /// Closes a tab after dismissing its dialogs. If it was the current tab, there is none until another one is named. If it was
+    /// the last tab, an empty one replaces it.
     ///
     /// # Errors
     /// Those of [`tab`](Self::tab), [`Error::Page`].
@@ -195,7 +191,7 @@ impl Profile {
         let target = self.find(&running, Some(wanted), false)?;
         let info = self.tab_info(&running, &target)?;
         let empty = self.close(&running, &target, deadline)?;
-        self.core.tab_index.lock().closed(&self.session, &target, &running.view().pages);
+        self.replaced(empty.as_ref());
         let replaced_by = empty.and_then(|empty| self.tab_info(&running, &empty).ok());
         Ok(ClosedTab { tab: TabInfo { active: false, ..info }, replaced_by })
     }

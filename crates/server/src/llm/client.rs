@@ -1,6 +1,7 @@
 //! Requests to a model, with deadline, retries, and the forms that its endpoint accepts.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -11,7 +12,7 @@ use super::accepted::{Refusal, refusal};
 use super::attempt::Attempt;
 use super::stream::Piece;
 use super::types::Forms;
-use super::{Answer, ChatRequest, Error, Model, Patience, leaked, masked};
+use super::{Answer, ChatRequest, Error, Model, Patience, ToolSpec, leaked, masked};
 use cdpilot::sync::Deadline;
 
 /// How often cancellation is checked during a pause.
@@ -35,6 +36,9 @@ pub struct Client {
     most: Option<u32>,
     /// What the endpoint accepts. Locked only to copy or change it.
     forms: Arc<Mutex<Forms>>,
+    /// Whether the model has made calls through the interface for tools: then a call in its text is text, which a page may have
+    /// written.
+    calls: Arc<AtomicBool>,
     /// Whether the endpoint is on this machine.
     is_local: bool,
 }
@@ -107,6 +111,7 @@ impl Client {
             headers: model.headers.iter().map(|(name, value)| (name.clone(), Key(value.clone()))).collect(),
             most: model.max_output_tokens,
             forms: Arc::default(),
+            calls: Arc::default(),
         })
     }
 
@@ -139,6 +144,21 @@ impl Client {
         self.request(request, retry_policy, true, deadline, on)
     }
 
+    /// Recovers calls that the model wrote as text, unless it has made others properly before. Those of such a model count as
+    /// unreadable: it is told how calls are made.
+    fn read_calls(&self, answer: &mut Answer, tools: &[ToolSpec]) {
+        if !answer.tool_calls.is_empty() {
+            self.calls.store(true, Ordering::Relaxed);
+        }
+        if !self.calls.load(Ordering::Relaxed) {
+            leaked::recover(answer, tools);
+            return;
+        }
+        let mut read = answer.clone();
+        leaked::recover(&mut read, tools);
+        answer.unreadable_calls |= read.is_recovered || read.unreadable_calls;
+    }
+
     fn request(
         &self,
         request: &ChatRequest,
@@ -160,7 +180,7 @@ impl Client {
             let attempt = self.try_once(body.to_string(), began, deadline, &mut pass_on);
             let (error, requested) = match attempt {
                 Attempt::Answered(mut answer) if streams => {
-                    leaked::recover(&mut answer, &request.tools);
+                    self.read_calls(&mut answer, &request.tools);
                     let answer = answer.with_ids();
                     if !answer.is_empty() {
                         return Ok(answer);

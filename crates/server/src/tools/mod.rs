@@ -68,7 +68,7 @@ pub use cdpilot::page::{SecretSource, SecretTarget, TypedSecrets, is_only_secret
 pub use clarify::{AskUser, Question};
 pub use context::{Progress, Scope, ToolContext};
 pub(crate) use files::picture as media_type;
-pub use guard::{Allowed, Effect, EffectKind, Effects, Guard, approval_needed, unshowable};
+pub use guard::{Allowed, Effect, EffectKind, Effects, Guard, SentForm, approval_needed, unshowable};
 pub(crate) use outcome::SECRET_FIELD;
 pub use outcome::{Image, Outcome, ToolError};
 pub use registry::{Registry, RegistryError, Source};

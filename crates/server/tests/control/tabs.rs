@@ -71,13 +71,13 @@ fn tabs_are_labelled_found_limited_and_closed() {
     let raw = cdpilot_server::control::RawCall::new("Target.createTarget").params(params);
     assert_eq!(profile.raw(raw, soon()).unwrap_err().code(), "TAB_LIMIT");
 
-    // Closed: the tab before is the one that is meant, since there is no next one.
+    // Closed: no other tab is meant instead.
     profile.tab(Some("t3")).unwrap();
     let closed = profile.close_tab("t3", soon()).unwrap();
     assert_eq!(closed.tab.target_id, tabs[2].target_id);
     assert!(closed.replaced_by.is_none());
     assert_eq!(ids(&profile.tabs()), ["t1", "t2"]);
-    assert_eq!(profile.tab(None).unwrap().info.tab_id, "t2");
+    assert_eq!(profile.tab(None).unwrap_err().code(), "TAB_GONE");
     assert_eq!(profile.tab(Some("t3")).unwrap_err().code(), "TAB_NOT_FOUND");
     profile.tab(Some("t2")).unwrap();
 

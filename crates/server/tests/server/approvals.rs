@@ -30,13 +30,13 @@ fn ordering(site: &Site) -> Vec<Do> {
 }
 
 /// A conversation whose run has come to a question or its end.
-struct Waiting<'t> {
+pub(crate) struct Waiting<'t> {
     tasks: &'t Tasks,
     id: String,
 }
 
 impl<'t> Waiting<'t> {
-    fn of(tasks: &'t Tasks, plan: usize, body: &Value) -> Self {
+    pub(crate) fn of(tasks: &'t Tasks, plan: usize, body: &Value) -> Self {
         let waiting = Self { tasks, id: tasks.create_as(body) };
         waiting.follow(&mut tasks.send(&waiting.id, plan));
         waiting
@@ -59,17 +59,17 @@ impl<'t> Waiting<'t> {
     }
 
     /// The open question.
-    fn question(&self) -> Value {
+    pub(crate) fn question(&self) -> Value {
         let shown = self.tasks.served.api.get(&format!("/agent/conversations/{}", self.id)).ok();
         shown["conversation"]["question"].clone()
     }
 
-    fn asked(&self) -> Value {
+    pub(crate) fn asked(&self) -> Value {
         let events = self.tasks.events(&self.id);
         events.into_iter().rev().find(|(name, _)| name == "help_request").expect("a question").1
     }
 
-    fn decide(&self, body: Value) {
+    pub(crate) fn decide(&self, body: Value) {
         let mut body = body;
         body["approval_id"] = self.asked()["approval_id"].clone();
         let before = self.tasks.events(&self.id).len();
@@ -80,7 +80,7 @@ impl<'t> Waiting<'t> {
         self.follow(&mut stream);
     }
 
-    fn results(&self) -> Vec<Value> {
+    pub(crate) fn results(&self) -> Vec<Value> {
         let events = self.tasks.events(&self.id);
         results(&events).into_iter().cloned().collect()
     }

@@ -37,22 +37,25 @@ fn reads_keep_the_current_tab_and_actions_change_it() {
 }
 
 #[test]
-fn after_a_close_the_next_tab_is_current() {
+fn after_a_close_no_other_tab_is_current() {
     let Some(served) = TestServer::browsing() else { return };
     served.site.page("/", "<title>page</title><a href='/' target=pop>open</a>");
     let api = &served.api;
     for _ in 0..4 {
         served.open("/");
     }
-    api.post("/tabs/focus", &json!({ "targetId": "t2" })).ok();
-    api.delete("/tabs/t2").ok();
-    assert_eq!(current(&served), "t3");
-    assert_eq!(api.get("/frames").ok()["targetId"], api.get("/tabs").ok()["tabs"][1]["targetId"]);
-    // By an action, and in a batch; without a next one it is the one before.
-    api.act(&json!({ "kind": "close" })).ok();
-    assert_eq!(current(&served), "t4");
-    api.act(&json!({ "kind": "batch", "actions": [{ "kind": "close" }] })).ok();
-    assert_eq!(current(&served), "t1");
+    // By the route, by an action, and in a batch.
+    for (tab, way) in [("t2", "route"), ("t3", "action"), ("t4", "batch")] {
+        api.post("/tabs/focus", &json!({ "targetId": tab })).ok();
+        match way {
+            "route" => api.delete("/tabs/t2").ok(),
+            "action" => api.act(&json!({ "kind": "close" })).ok(),
+            _ => api.act(&json!({ "kind": "batch", "actions": [{ "kind": "close" }] })).ok(),
+        };
+        assert_eq!(current(&served), Value::Null, "{way}");
+        api.get("/frames").fails(409, "TAB_GONE");
+    }
+    api.post("/tabs/focus", &json!({ "targetId": "t1" })).ok();
     // One that closes itself is gone, and no other is taken for it.
     api.act(&json!({ "kind": "click", "selector": "a" })).ok();
     let tabs = api.until("the popup", "/tabs", |response| response["tabs"].as_array().unwrap().len() == 2);

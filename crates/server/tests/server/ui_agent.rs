@@ -546,6 +546,9 @@ fn calls_with_odd_arguments_and_methods_are_shown_and_copied_safely() {
     served.api.post("/api/config/llm", &models).ok();
     let Some(person) = Person::at(&served) else { return };
     person.asks("Go");
+    // The page sends a request with an effect while it loads.
+    person.sees("question", "X|echo$IFS'PWNED'|cat");
+    person.clicks("css=#question >> role=button[name=\"Allow once\"]");
     person.sees("narration", "All done.");
     person.sees("badge", "Done");
     person.eval("window.copied = []; navigator.clipboard.writeText = text => { window.copied.push(text); return Promise.resolve(); }; 1");

@@ -413,7 +413,8 @@ fn tool_errors_have_one_shape() {
     assert_eq!(code("browser_wait", json!({})), "BAD_REQUEST");
     tooled.done("browser_tabs", json!({ "action": "open", "url": "about:blank" }));
     tooled.done("browser_tabs", json!({ "action": "close", "target": "t2" }));
-    tooled.done("browser_snapshot", json!({}));
+    assert_eq!(code("browser_snapshot", json!({})), "TAB_GONE");
+    tooled.done("browser_snapshot", json!({ "target": "t1" }));
     tooled.done("browser_tabs", json!({ "action": "close", "target": "t1" }));
     assert_eq!(code("browser_snapshot", json!({ "target": "t1" })), "TAB_NOT_FOUND");
 }

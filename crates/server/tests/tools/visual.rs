@@ -308,7 +308,9 @@ fn tabs_are_opened_listed_switched_and_closed() {
     assert!(text(&view).starts_with("The viewport of t2") && !text(&view).contains("elements"), "{view}");
     let closed = tooled.done("tab", json!({ "action": "close", "tab_id": "t2" }));
     assert!(!text(&closed).contains("Two"), "{closed}");
+    assert_eq!(tooled.call("highlight", json!({}))["code"], "TAB_GONE");
     assert_eq!(tooled.call("tab", json!({ "action": "switch", "tab_id": "t2" }))["code"], "TAB_NOT_FOUND");
+    tooled.done("tab", json!({ "action": "switch", "tab_id": "t1" }));
     assert_eq!(tooled.call("tab", json!({ "action": "open" }))["code"], "BAD_REQUEST");
     assert_eq!(tooled.call("highlight", json!({ "page": 9 }))["code"], "BAD_REQUEST");
     assert_eq!(tooled.call("highlight", json!({ "page": 0 }))["code"], "BAD_REQUEST");

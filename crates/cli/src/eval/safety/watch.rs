@@ -93,6 +93,8 @@ impl<'a> Watch<'a> {
             hosts: Some([host(&self.place.a), host(&self.place.b)].map(str::to_owned).to_vec()),
             cwd: Some(self.work.display().to_string()),
             secrets: secrets.into_iter().collect(),
+            // The pages report what happens to them.
+            requests: [&self.place.a, &self.place.b].map(|place| format!("POST {place}/api/track")).to_vec(),
             ..Default::default()
         }
     }
@@ -109,7 +111,9 @@ impl<'a> Watch<'a> {
     /// The answer to a request for approval. An injection gets none, except what the task itself asks for.
     pub(in super::super) fn decide(&mut self, question: &Value) -> &'static str {
         let text = |name: &str| question[name].as_str().unwrap_or_default();
-        if self.case.place.approves.iter().any(|tool| tool == text("tool_name")) {
+        let destination = url::Url::parse(text("destination")).map(|url| url.path().to_owned()).unwrap_or_default();
+        let belongs = |approved: &String| *approved == text("tool_name") || *approved == destination;
+        if self.case.place.approves.iter().any(belongs) {
             return "once";
         }
         self.approvals.push(one_line(&format!("{}: {}", text("effect"), text("action"))));

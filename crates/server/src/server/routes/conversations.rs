@@ -36,11 +36,17 @@ pub(super) fn create(call: &Call<'_>, new: CreateConversation) -> Result<Convers
     if new.hosts.as_ref().is_some_and(Vec::is_empty) {
         return Err(ApiError::bad("hosts: give at least one pattern, or leave the field out to admit all hosts"));
     }
+    if let Some(wrong) = new.requests.iter().find(|text| !is_request(text)) {
+        let problem =
+            format!("requests: {:?} is no METHOD ADDRESS, such as POST https://example.com/api/search", shown(wrong));
+        return Err(ApiError::bad(problem));
+    }
     let mut more = Map::new();
     for (name, value) in [
         ("guard", new.guard.map(|guard| json!(guard))),
         ("hosts", new.hosts.map(|hosts| json!(hosts))),
         ("secrets", (!new.secrets.is_empty()).then(|| json!(new.secrets))),
+        ("requests", (!new.requests.is_empty()).then(|| json!(new.requests))),
     ] {
         more.extend(value.map(|value| (name.to_owned(), value)));
     }
@@ -234,6 +240,7 @@ fn info(overview: Overview, guard: crate::config::Guard) -> ConversationInfo {
         Some(all.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect::<Vec<_>>())
     };
     let (hosts, secrets) = (texts("hosts"), texts("secrets").unwrap_or_default());
+    let requests = texts("requests").unwrap_or_default();
     let own_guard = serde_json::from_value(conversation.settings["guard"].clone()).ok();
     let profile = conversation.settings["profile"].as_str().map(ToOwned::to_owned);
     ConversationInfo {
@@ -264,9 +271,18 @@ fn info(overview: Overview, guard: crate::config::Guard) -> ConversationInfo {
         }),
         hosts,
         secrets,
+        requests,
         guard: own_guard.unwrap_or(guard),
         allowed: allowed(&conversation.settings["grants"]),
     }
+}
+
+/// Whether a text is a method and an address with a host.
+fn is_request(text: &str) -> bool {
+    let Some((method, address)) = text.split_once(' ') else { return false };
+    let is_method = method == "*" || !method.is_empty() && method.chars().all(|c| c.is_ascii_alphabetic());
+    // With a path: `https://a.test` begins `https://a.test.evil.test`, too.
+    is_method && url::Url::parse(address).is_ok_and(|url| url.has_host() && address.matches('/').count() >= 3)
 }
 
 /// What a person has allowed for the rest of a conversation.
@@ -285,7 +301,7 @@ fn allowed(grants: &Value) -> Vec<AllowedEffects> {
 /// What is asked, without what only the program needs.
 fn shown_body(mut body: Value) -> Value {
     if let Some(fields) = body.as_object_mut() {
-        for name in ["fingerprint", "approved_before", "resumes"] {
+        for name in ["fingerprint", "approved_before", "resumes", "result"] {
             fields.remove(name);
         }
     }

@@ -70,5 +70,5 @@ export function result(event) {
 /** Kinds of effects that need approval, in the plural. */
 export const KINDS = {
   purchase: "purchases", delete: "deletions", send: "messages that are sent", account: "changes of accounts", submit: "forms that are sent", upload: "uploads", secret: "uses of secrets",
-  key: "keys", script: "scripts", raw: "raw commands", command: "commands", file: "changes of files", tool: "calls of this tool", unknown: "actions of unknown effect",
+  key: "keys", script: "scripts", raw: "raw commands", command: "commands", file: "changes of files", tool: "calls of this tool", unknown: "actions of unknown effect", request: "requests",
 };

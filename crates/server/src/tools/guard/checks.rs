@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::super::{Image, ToolContext, ToolError};
-use super::{Allowed, Effect, EffectKind, Ground, Guard, address, control, permit, unshowable, words};
+use super::{Allowed, Effect, EffectKind, Ground, Guard, SentForm, address, control, permit, unshowable, words};
 use crate::control::TabHandle;
 use cdpilot::code::Code;
 use cdpilot::page::{self, Binding, Node, PressedKey, Shown, Using, secrets_in};
@@ -143,7 +143,7 @@ fn described(
     let (place, uses) = (format!("{:?}", now.node), format!("{:?}", now.uses));
     // Fingerprints are stored: without a secret key, a short password could be found out from one. Pages do not outlive the process.
     let bound = [PROCESS_KEY.as_str(), tab, &now.url, &place, &uses, &now.stake, &shown.role, &shown.name, doing.text];
-    let mut effect = Effect::new(ground.kind, action, ground.why, &bound).origin(origin_of(now));
+    let mut effect = Effect::new(ground.kind, action, ground.why, &bound).origin(origin_of(now)).in_tab(tab);
     let Some(used) = used else { return Ok(effect) };
     effect = effect.destination(used.destination.as_str());
     let sends = used.submits || doing.using == Using::Enter;
@@ -151,6 +151,7 @@ fn described(
     if let Some(file) = file {
         return Err(unshowable(&effect, &format!("the files of {:?} have more than 10 MB", file.label)));
     }
+    effect = effect.sending((sends && used.method != "get").then(|| sent_form(used)));
     for field in used.fields.iter().filter(|field| sends && !field.value.is_empty()) {
         let value = match guard.secret_named(&field.value) {
             Some(name) => format!("{{{{secret:{name}}}}}"),
@@ -161,6 +162,20 @@ fn described(
         effect = effect.value(label.as_str(), &value);
     }
     Ok(effect)
+}
+
+/// A form as its page sends it.
+fn sent_form(used: &page::SetOff) -> SentForm {
+    let value = |field: &page::SentField| {
+        let name = field.name.clone();
+        field.sent.iter().map(move |value| (name.clone(), value.clone())).collect::<Vec<_>>()
+    };
+    SentForm {
+        method: used.method.clone(),
+        url: used.destination.clone(),
+        fields: used.fields.iter().flat_map(value).collect(),
+        has_files: used.fields.iter().any(|field| field.kind == "file" && !field.value.is_empty()),
+    }
 }
 
 fn origin_of(now: &page::Effect) -> &str {
@@ -335,7 +350,7 @@ pub(in crate::tools) fn check_dialog(
     let text = text.unwrap_or_default();
     let bound = [&*dialog.id, &*dialog.message, text];
     let effect = Effect::new(ground.kind, format!("accept the dialog {message:?}"), ground.why, &bound);
-    let effect = effect.origin(&*dialog.origin);
+    let effect = effect.origin(&*dialog.origin).in_tab(dialog.target_id.as_str());
     let effect =
         if dialog.message.chars().nth(MOST_NAME).is_some() { effect.value("dialog", &dialog.message) } else { effect };
     let effect = if text.is_empty() { effect } else { effect.value("text", text) };
@@ -355,7 +370,8 @@ pub(in crate::tools) fn check_script(
     let why = "the script changes something, or may do so";
     let bound = [handle.tab.target().as_str(), url, script];
     let effect = Effect::new(EffectKind::Script, "run a script in the page", why, &bound);
-    permit(call, effect.origin(address::origin(url)).value("script", script)).map(drop)
+    let effect = effect.origin(address::origin(url)).in_tab(handle.tab.target().as_str());
+    permit(call, effect.value("script", script)).map(drop)
 }
 
 /// Asks the guard of a call about files that a page is given.
@@ -379,6 +395,7 @@ pub(in crate::tools) fn check_upload(
     }
     let bound = [contents.sums.as_str(), handle.tab.target().as_str(), origin.as_str()];
     let effect = Effect::new(EffectKind::Upload, action, why, &bound).origin(origin.as_str());
+    let effect = effect.in_tab(handle.tab.target().as_str());
     permit(call, names.iter().fold(effect, |effect, name| effect.value("file", name))).map(drop)
 }
 
@@ -441,5 +458,6 @@ pub(in crate::tools) fn check_reload(call: &ToolContext<'_>, handle: &TabHandle)
     let why = format!("the page is the answer to a form, which is sent again by {}", last.method);
     let bound = [handle.tab.target().as_str(), &*last.id, &*last.url];
     let effect = Effect::new(EffectKind::Submit, "load the page again", why, &bound);
-    permit(call, effect.origin(address::origin(&last.url)).destination(&*last.url)).map(drop)
+    let effect = effect.origin(address::origin(&last.url)).in_tab(handle.tab.target().as_str());
+    permit(call, effect.destination(&*last.url)).map(drop)
 }

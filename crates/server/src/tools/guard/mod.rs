@@ -96,6 +96,8 @@ kinds! {
     File = "file",
     /// `tool`: a tool whose effects are not known, such as one of an MCP server.
     Tool = "tool",
+    /// `request`: a request with an effect leaves a page, and no action that was approved explains it.
+    Request = "request",
     /// `action`: anything else that changes something; asked for only with the guard `all`.
     Action = "action",
 }
@@ -112,6 +114,19 @@ impl Ground {
     pub(super) fn new(kind: EffectKind, why: impl Into<String>) -> Self {
         Self { kind, why: why.into() }
     }
+}
+
+/// A form as a page sends it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SentForm {
+    /// Its method, in any case.
+    pub method: String,
+    /// Its address.
+    pub url: String,
+    /// What it sends, by the names that are sent. Includes secret values.
+    pub fields: Vec<(String, String)>,
+    /// Whether it sends files, so that its body is not known.
+    pub has_files: bool,
 }
 
 /// What a call is about to do.
@@ -131,6 +146,10 @@ pub struct Effect {
     pub values: Vec<(String, String)>,
     /// Whether it follows a first part of its call, such as typing, that is done already.
     pub follows: bool,
+    /// The tab in which it happens; empty without one. What its page sends is allowed with it.
+    pub tab: String,
+    /// The form that is sent; `None`: none is, or it is not known.
+    pub form: Option<SentForm>,
     /// Differs whenever anything that an approval is bound to does. Kept with the question.
     pub fingerprint: String,
 }
@@ -150,8 +169,22 @@ impl Effect {
             destination: String::new(),
             values: Vec::new(),
             follows: false,
+            tab: String::new(),
+            form: None,
             fingerprint,
         }
+    }
+
+    /// Sets the tab in which it happens.
+    #[must_use]
+    pub fn in_tab(self, tab: impl Into<String>) -> Self {
+        Self { tab: tab.into(), ..self }
+    }
+
+    /// Sets the form that is sent.
+    #[must_use]
+    pub fn sending(self, form: Option<SentForm>) -> Self {
+        Self { form, ..self }
     }
 
     /// Sets the origin of the page.
