@@ -168,6 +168,8 @@ mod tools_browser;
 mod tools_caps;
 #[path = "tools/files.rs"]
 mod tools_files;
+#[path = "tools/guard.rs"]
+mod tools_guard;
 #[path = "tools/results.rs"]
 mod tools_results;
 #[path = "tools/sets.rs"]

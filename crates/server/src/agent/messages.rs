@@ -6,6 +6,7 @@
 use serde_json::{Value, json};
 
 use crate::llm::{Message, Part, Role, ToolCall};
+use cdpilot::text::escaped_json;
 
 /// The text of a message whose images were dropped.
 pub(super) const DROPPED: &str = "[picture dropped]";
@@ -60,7 +61,8 @@ impl Entry {
     }
 
     pub(super) fn result(call: &ToolCall, result: &Value) -> Self {
-        Self::new(Kind::Plain, Message::result(call, result.to_string()))
+        // What is not seen, or changes the direction of other text, is written as an escape: the same JSON.
+        Self::new(Kind::Plain, Message::result(call, escaped_json(&result.to_string()).into_owned()))
     }
 
     /// As it is stored.

@@ -148,9 +148,20 @@ fn what_was_approved_is_not_asked_about_again() {
     };
     let allowed = site.url("a", "/pay");
     site.page("/allowed", &page("fetch('/pay', { method: 'POST' })", ""));
-    let Some(tasks) = Tasks::new(vec![plan("/own"), plan("/other"), pressing(site.url("a", "/allowed"))]) else {
-        return;
-    };
+    let fields = "<select name=c><option value=7>Seven</select><input type=checkbox name=t checked><textarea name=x>a
+b</textarea><input name=e value='é &+'>";
+    for (path, fields) in [("/empty", ""), ("/full", fields)] {
+        let button = "<button name=by value=me>Next</button>";
+        site.page(path, &format!("{STYLE}<h1>Form</h1><form method=post action=/pay>{fields}{button}</form>"));
+    }
+    let plans = vec![
+        plan("/own"),
+        plan("/other"),
+        pressing(site.url("a", "/allowed")),
+        pressing(site.url("a", "/empty")),
+        pressing(site.url("a", "/full")),
+    ];
+    let Some(tasks) = Tasks::new(plans) else { return };
     let waiting = Waiting::of(&tasks, 0, &json!({}));
     assert_eq!(waiting.asked()["effect"], "purchase");
     waiting.decide(json!({ "decision": "once" }));
@@ -164,9 +175,17 @@ fn what_was_approved_is_not_asked_about_again() {
     waiting.decide(json!({ "decision": "origin" }));
     assert_eq!((sent(&site, "/pay"), waiting.question()), (2, Value::Null));
 
+    // A form is approved once, with or without fields.
+    for (at, expected) in [(3, 4), (4, 5)] {
+        let waiting = Waiting::of(&tasks, at, &json!({}));
+        assert_eq!(waiting.asked()["effect"], "purchase");
+        waiting.decide(json!({ "decision": "once" }));
+        assert_eq!((sent(&site, "/pay"), waiting.question()), (expected - 1, Value::Null), "{at}");
+    }
+
     // A conversation may be created with requests that its pages may send.
     let waiting = Waiting::of(&tasks, 2, &json!({ "requests": [format!("POST {allowed}")] }));
-    assert_eq!((sent(&site, "/pay"), waiting.question()), (3, Value::Null));
+    assert_eq!((sent(&site, "/pay"), waiting.question()), (5, Value::Null));
     let wrong = tasks.served.api.post("/agent/conversations", &json!({ "requests": ["POST https://a.test"] }));
     assert!(wrong.fails(400, "BAD_REQUEST")["error"].as_str().unwrap().contains("requests: "));
 }

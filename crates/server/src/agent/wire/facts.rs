@@ -112,8 +112,8 @@ impl Facts {
             return false;
         }
         let Some(body) = self.body.as_deref() else {
-            // Chromium gives no body with files; those were approved when they were given to the page.
-            return form.has_files;
+            // Chromium gives none with files, which were approved when they were given to the page, and for an empty one.
+            return form.has_files || form.fields.is_empty();
         };
         let kind = self.kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         let sent = match kind.as_str() {
