@@ -188,7 +188,7 @@ impl Turn<'_> {
             Made::Unapproved(wanted) => {
                 self.restore_pictures(&pictures);
                 before.push(fingerprint);
-                self.ask_approval(wanted, &prepared, &[], &before).map(Some)
+                self.ask_approval(*wanted, &prepared, &[], &before).map(Some)
             }
             Made::Held(held, returned) => {
                 self.restore_pictures(&pictures);

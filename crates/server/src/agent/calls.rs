@@ -82,7 +82,7 @@ pub(super) enum Made {
     /// It has a result.
     Returned(Returned),
     /// It has done nothing that needs approval: a person has to approve it first.
-    Unapproved(Wanted),
+    Unapproved(Box<Wanted>),
     /// It has a result, but its page wants to send a request that a person has to approve first.
     Held(Box<(Facts, Wanted)>, Returned),
 }
@@ -233,7 +233,7 @@ impl Turn<'_> {
                 Made::Returned(returned) => returned,
                 Made::Unapproved(wanted) => {
                     let rest: Vec<ToolCall> = calls.iter().skip(at + 1).map(|rest| rest.stored.clone()).collect();
-                    return self.ask_approval(wanted, prepared, &rest, &[]).map(Some);
+                    return self.ask_approval(*wanted, prepared, &rest, &[]).map(Some);
                 }
                 Made::Held(held, returned) => {
                     let rest: Vec<ToolCall> = calls.iter().skip(at + 1).map(|rest| rest.stored.clone()).collect();
@@ -310,7 +310,7 @@ impl Turn<'_> {
             // It may have had its effect.
             Err(_) if self.cancel.is_set() => Made::Interrupted,
             Err(error) => match self.guard.as_ref().and_then(|guard| guard.take_wanted()) {
-                Some(wanted) => Made::Unapproved(wanted),
+                Some(wanted) => Made::Unapproved(Box::new(wanted)),
                 None => {
                     let outcome = Some(IntentOutcome::Failed);
                     Made::Returned(Returned { result: error.to_value(), images: Vec::new(), outcome })
