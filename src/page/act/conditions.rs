@@ -8,7 +8,7 @@ use super::super::Error;
 use super::super::world::Node;
 use super::{LoadState, State, WaitFor};
 use crate::cdp::protocol::page::FrameId;
-use crate::redact::Fingerprint;
+use crate::redact::{Fingerprint, Secrets};
 use crate::supervisor::{Value, View};
 
 /// The longest `timeMs`, in milliseconds.
@@ -102,6 +102,8 @@ pub(super) struct Wait<'a> {
     pub(super) rescued: bool,
     /// Fingerprints of texts that no answer may depend on, and their base.
     pub(super) hidden: (Vec<Fingerprint>, u32),
+    /// Secrets, which no condition finds in an address.
+    pub(super) redact: Option<&'a Secrets>,
 }
 
 impl Wait<'_> {
@@ -150,7 +152,10 @@ impl Wait<'_> {
     pub(super) fn url_holds(&self, now: &View, target: &str) -> bool {
         let Some(wanted) = &self.wanted.url else { return true };
         let top = now.page(target).and_then(|page| page.top_frame.as_ref());
-        top.and_then(|top| now.frame(top.as_str())).is_some_and(|frame| matches(wanted, &frame.url))
+        top.and_then(|top| now.frame(top.as_str())).is_some_and(|frame| match self.redact {
+            Some(secrets) => matches(wanted, &secrets.cover_own(&frame.url)),
+            None => matches(wanted, &frame.url),
+        })
     }
 
     /// Whether a removed element fulfils the condition; an error if it never will.

@@ -206,7 +206,7 @@ actions! {
     Wait "wait" (wanted: WaitFor)
         ; ignores input
         ; tool tool("browser_wait", "Wait until all conditions hold.").timeout("Time limit [20000]")
-        => tab.wait(wanted, act.force, deadline);
+        => tab.wait(wanted, act, deadline);
 
     /// Sets the size of the viewport.
     Resize "resize" {

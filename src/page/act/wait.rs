@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use super::super::world::Node;
 use super::super::{Error, Tab};
 use super::conditions::{Condition, HoldsArgs, HoldsReply, Wait, check, is_true};
-use super::{LoadState, Locator, Performed, State, WaitFor};
+use super::{Act, LoadState, Locator, Performed, State, WaitFor};
 use crate::cdp;
 use crate::cdp::protocol::page::FrameId;
 use crate::supervisor::{self, PageState, Phase, View};
@@ -89,15 +89,15 @@ impl Tab {
     }
 
     /// Waits until all conditions hold.
-    pub(super) fn wait(&self, condition: &WaitFor, force: bool, deadline: Deadline<'_>) -> Result<Performed, Error> {
+    pub(super) fn wait(&self, condition: &WaitFor, act: &Act, deadline: Deadline<'_>) -> Result<Performed, Error> {
         if condition.locator.is_some() {
             return self
-                .wait_located(condition, deadline, |condition, deadline| self.wait_for(condition, force, deadline));
+                .wait_located(condition, deadline, |condition, deadline| self.wait_for(condition, act, deadline));
         }
-        self.wait_for(condition, force, deadline)
+        self.wait_for(condition, act, deadline)
     }
 
-    fn wait_for(&self, wanted: &WaitFor, force: bool, deadline: Deadline<'_>) -> Result<Performed, Error> {
+    fn wait_for(&self, wanted: &WaitFor, act: &Act, deadline: Deadline<'_>) -> Result<Performed, Error> {
         check(wanted)?;
         let began = Instant::now();
         let timeout = |what: String| {
@@ -122,7 +122,7 @@ impl Tab {
         }
         let mut wait = Wait {
             wanted,
-            node: self.referenced_node(wanted, force, deadline)?,
+            node: self.referenced_node(wanted, act.force, deadline)?,
             top,
             frame,
             busy: None,
@@ -131,6 +131,7 @@ impl Tab {
             silent: false,
             rescued: false,
             hidden: self.hidden_texts(),
+            redact: act.redact.as_ref(),
         };
         let mut missing = wait.all();
         loop {

@@ -236,7 +236,10 @@ impl<'a> Turn<'a> {
                     return Ok(end);
                 }
             }
-            (None, Some(wire)) => wire.forget_asked(),
+            (None, Some(wire)) => {
+                wire.forget_asked();
+                wire.forget_refused();
+            }
             (None, None) => {}
         }
         if let Some(approved) = self.live.take_approved()

@@ -54,8 +54,8 @@ impl Advice {
                 ("; open one with POST /tabs/open, or send the targetId of a tab that GET /tabs lists", TABS)
             }
             Self::ChooseTab => (
-                "; send the targetId of another tab; GET /tabs lists the tabs",
-                "; choose another tab with --target; `cdpilot tabs` lists the tabs",
+                "; send the targetId of another tab (GET /tabs lists them), or open one with POST /tabs/open",
+                "; choose another tab with --target (`cdpilot tabs` lists them), or open one with `cdpilot open URL`",
             ),
             Self::AnswerDialog => (
                 "; answer it with POST /hooks/dialog first",

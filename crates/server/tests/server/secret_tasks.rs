@@ -208,9 +208,11 @@ fn one_time_codes_are_typed_and_covered() {
 }
 
 #[test]
-fn scripts_are_refused_where_secrets_are_typed() {
+fn scripts_and_conditions_tell_nothing_where_secrets_are_typed() {
     let site = Site::start();
-    site.page("/", &login("/in"));
+    // Its address contains the secret.
+    let address = "<script>history.replaceState(0, '', '/?p=Xk9%23mQ2+vL%267pZ')</script>";
+    site.page("/", &format!("{}{address}", login("/in")));
     let url = site.url("a", "/");
     let model = StreamingModel::answering(move |request| {
         let calls =
@@ -221,6 +223,9 @@ fn scripts_are_refused_where_secrets_are_typed() {
             1 => call("browser_evaluate", &json!({ "script": "1 + 1" })),
             2 => call("browser_cdp", &json!({ "method": "Runtime.evaluate", "params": { "expression": "1 + 1" } })),
             3 => call("browser_console", &json!({ "expression": "1 + 1" })),
+            // What it does not show, no condition tells.
+            4 => call("browser_wait", &json!({ "url": "*mQ2*", "timeout_ms": 300 })),
+            5 => call("browser_wait", &json!({ "url": "*p=[secret]" })),
             _ => Script::stream().text("Done.").done(),
         }
     });
@@ -232,5 +237,6 @@ fn scripts_are_refused_where_secrets_are_typed() {
     tasks.served.open("/");
     let events = run(&tasks, 0, &json!({ "guard": "off", "secrets": ["shop"], "toolsets": ["browser"] }));
     let codes: Vec<&Value> = results(&events).iter().skip(1).map(|data| &data["code"]).collect();
-    assert_eq!(codes, ["EVALUATE_DISABLED", "EVALUATE_DISABLED", "EVALUATE_DISABLED"], "{events:#?}");
+    let refused = "EVALUATE_DISABLED";
+    assert_eq!(json!(codes), json!([refused, refused, refused, "TIMEOUT", null]), "{events:#?}");
 }

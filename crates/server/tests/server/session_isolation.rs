@@ -163,9 +163,12 @@ fn a_session_that_closed_its_last_tab_has_no_current_tab() {
     let own = client.open(&server.site.url("a", "/"));
     assert_eq!(client.targets(), BTreeSet::from([own.clone(), persons.clone()]));
     client.delete(&format!("/tabs/{own}")).ok();
-    client.get("/snapshot").fails(404, "TAB_NOT_FOUND");
-    let new = client.post("/navigate", &json!({ "url": server.site.url("a", "/?new") })).ok();
-    assert_ne!(new["targetId"], persons);
+    // Never another tab, until the session has opened or named one.
+    let gone = client.get("/snapshot").fails(409, "TAB_GONE");
+    assert!(gone["error"].as_str().unwrap().contains("POST /tabs/open"), "{gone}");
+    let new = client.open(&server.site.url("a", "/?new"));
+    assert_ne!(new, persons);
+    assert_eq!(client.get("/snapshot").ok()["targetId"], new.as_str());
     // The status counts what the session sees.
     Client::new(&server, "second").open("about:blank");
     let status = client.get("/").ok();

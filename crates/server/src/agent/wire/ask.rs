@@ -42,8 +42,8 @@ pub(in crate::agent) struct Answered {
 impl Turn<'_> {
     /// The request that has to be asked about before the result of a call is told.
     pub(in crate::agent) fn held_request(&self, after: &str) -> Option<(Facts, Wanted)> {
-        let facts = self.wire.as_ref()?.take_held()?;
-        let effect = facts.effect(after);
+        let (facts, during) = self.wire.as_ref()?.take_held()?;
+        let effect = facts.effect(if during { after } else { "" });
         if let Some(why) = effect.unshowable() {
             // Nobody can judge it.
             if let Some(wire) = &self.wire {
@@ -71,9 +71,15 @@ impl Turn<'_> {
         call: Option<(&Prepared, &Returned)>,
         rest: &[ToolCall],
     ) -> Result<End, Error> {
-        let fields = facts.fields().into_iter();
-        let fields: Map<String, Value> =
-            fields.map(|(name, value)| (self.shown(&name), self.shown(&value).into())).collect();
+        let mut fields = Map::new();
+        for (name, value) in facts.fields() {
+            let (name, mut key, mut number) = (self.shown(&name), self.shown(&name), 1);
+            while fields.contains_key(&key) {
+                number += 1;
+                key = format!("{name} ({number})");
+            }
+            fields.insert(key, self.shown(&value).into());
+        }
         let request = json!({ "method": facts.method, "url": self.shown(&facts.url), "fields": fields });
         let result = call.map_or(Value::Null, |(_, returned)| returned.result().clone());
         let mut draft = Draft::default();

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use url::Url;
 
 use super::super::guard::origin_of;
@@ -10,6 +12,8 @@ use super::KIND;
 use crate::tools::{Effect, SentForm};
 use cdpilot::supervisor::InterceptedRequest;
 
+/// Headers that give a request another method.
+const OVERRIDES: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
 /// Longest address in a report, in characters.
 const MOST_ADDRESS: usize = 200;
 /// Most values of one request that are read.
@@ -35,6 +39,8 @@ pub(in crate::agent) struct Facts {
     pub(super) is_document: bool,
     /// Whether no page waits for its answer.
     pub(super) is_beacon: bool,
+    /// A header that gives it another method.
+    pub(super) overrides: Option<String>,
 }
 
 impl Facts {
@@ -53,6 +59,7 @@ impl Facts {
             kind: header("content-type"),
             is_document: request.resource_type() == "document",
             is_beacon: matches!(request.resource_type(), "ping" | "cspviolationreport"),
+            overrides: OVERRIDES.iter().find_map(|name| request.header(name).map(|value| format!("{name}: {value}"))),
         }
     }
 
@@ -61,10 +68,11 @@ impl Facts {
         format!("{} {}", self.method, self.url.chars().take(MOST_ADDRESS).collect::<String>())
     }
 
-    /// Method and address without the query: what tells requests apart.
-    pub(super) fn place(&self) -> String {
-        let path = self.url.split(['?', '#']).next().unwrap_or_default();
-        format!("{} {path}", self.method)
+    /// The document, and the request with all digits alike: what is the same traffic.
+    pub(super) fn shape(&self) -> (String, String) {
+        let body = self.body.as_deref().unwrap_or_default();
+        let all = format!("{} {} {} {body}", self.method, self.url, self.overrides.as_deref().unwrap_or_default());
+        (self.document.clone(), all.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect())
     }
 
     pub(super) fn goes_to(&self, origin: &str) -> bool {
@@ -91,15 +99,20 @@ impl Facts {
 
     /// What it sends, by name and value; a body that is not understood as one value.
     pub(super) fn fields(&self) -> Vec<(String, String)> {
+        let mut fields = self.fields_of_body();
+        fields.extend(self.overrides.clone().map(|header| ("header".to_owned(), header)));
+        fields
+    }
+
+    fn fields_of_body(&self) -> Vec<(String, String)> {
         let Some(body) = self.body.as_deref().filter(|body| !body.is_empty()) else { return Vec::new() };
         let kind = self.kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         let fields = match kind.as_str() {
             "application/x-www-form-urlencoded" => pairs(body),
             "multipart/form-data" => parts(body, &self.kind),
-            _ => serde_json::from_str::<Value>(body).ok().and_then(|value| match value {
-                Value::Object(fields) => Some(fields.into_iter().map(|(name, value)| (name, written(value))).collect()),
-                _ => None,
-            }),
+            _ => serde_json::from_str::<Members<'_>>(body)
+                .ok()
+                .map(|members| members.0.into_iter().map(|(name, value)| (name, written(value))).collect()),
         };
         let fields: Vec<_> = fields.unwrap_or_else(|| vec![("body".to_owned(), body.to_owned())]);
         fields.into_iter().take(MOST_FIELDS).collect()
@@ -108,7 +121,10 @@ impl Facts {
     /// Whether it sends a form as it was shown: to its address, by its method, with its values and nothing else.
     pub(super) fn sends(&self, form: &SentForm) -> bool {
         let address = |url: &str| url.split('#').next().unwrap_or_default().to_owned();
-        if !self.method.eq_ignore_ascii_case(&form.method) || address(&self.url) != address(&form.url) {
+        if !self.method.eq_ignore_ascii_case(&form.method)
+            || address(&self.url) != address(&form.url)
+            || self.overrides.is_some()
+        {
             return false;
         }
         let Some(body) = self.body.as_deref() else {
@@ -136,15 +152,22 @@ impl Facts {
 
     /// Whether it only reads by its own grammar: a GraphQL query.
     pub(super) fn only_reads(&self) -> bool {
+        // A server may prefer a query in the address.
         let is_graphql = Url::parse(&self.url).is_ok_and(|url| {
             let path = url.path().to_ascii_lowercase();
-            path.split('/').any(|part| part == "graphql" || part == "gql")
+            url.query().is_none() && path.split('/').any(|part| part == "graphql" || part == "gql")
         });
-        if self.method != "POST" || !is_graphql {
+        if self.method != "POST" || !is_graphql || self.overrides.is_some() {
             return false;
         }
-        let body = self.body.as_deref().and_then(|body| serde_json::from_str::<Value>(body).ok());
-        match body {
+        let body = self.body.as_deref().unwrap_or_default();
+        let value = serde_json::from_str::<Value>(body).ok();
+        // Of two members with one name, a server may read the other one.
+        let operations = value.as_ref().and_then(Value::as_array).map_or(1, Vec::len);
+        if body.contains("\\u") || body.matches("\"query\"").count() != operations {
+            return false;
+        }
+        match value {
             Some(Value::Array(all)) => !all.is_empty() && all.iter().all(is_query),
             Some(one) => is_query(&one),
             None => false,
@@ -180,15 +203,40 @@ fn parts(body: &str, kind: &str) -> Option<Vec<(String, String)>> {
         let part = part.strip_prefix("\r\n")?;
         let Some((head, value)) = part.split_once("\r\n\r\n") else { continue };
         let name = head.split("name=\"").nth(1)?.split('"').next()?.to_owned();
+        let file = head.split("filename=\"").nth(1).and_then(|rest| rest.split('"').next());
+        let name = file.map_or(name.clone(), |file| format!("{name} (file {file})"));
         fields.push((name, value.strip_suffix("\r\n").unwrap_or(value).to_owned()));
     }
     Some(fields)
 }
 
-fn written(value: Value) -> String {
-    match value {
-        Value::String(text) => text,
-        other => other.to_string(),
+/// A value of JSON: a text as it is, anything else as it is written.
+fn written(value: &RawValue) -> String {
+    serde_json::from_str::<String>(value.get()).unwrap_or_else(|_| value.get().to_owned())
+}
+
+/// All members of a JSON object, also those with the same name.
+struct Members<'j>(Vec<(String, &'j RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut all = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    all.push(member);
+                }
+                Ok(Members(all))
+            }
+        }
+        deserializer.deserialize_map(Collect)
     }
 }
 
@@ -202,6 +250,10 @@ fn is_query(request: &Value) -> bool {
 
 /// Whether all operations of a GraphQL document (specification, section 2) are queries.
 fn has_queries_only(text: &str) -> bool {
+    // The end of such a text is told by rules of its own.
+    if text.contains("\"\"\"") {
+        return false;
+    }
     let (mut depth, mut word, mut count) = (0_u32, String::new(), 0);
     let mut chars = text.chars().peekable();
     // The keyword before the next block at the top level; a block without one is a query.
@@ -209,7 +261,7 @@ fn has_queries_only(text: &str) -> bool {
     while let Some(c) = chars.next() {
         match c {
             '#' => {
-                while chars.peek().is_some_and(|next| *next != '\n') {
+                while chars.peek().is_some_and(|next| !matches!(next, '\n' | '\r')) {
                     chars.next();
                 }
             }
@@ -269,11 +321,13 @@ mod tests {
             "mutation { pay(to: \"x\") }",
             "query { a } mutation { pay }",
             "subscription { a }",
+            "query A { a } #\rmutation B { pay }",
             "fragment F on User { a } mutation{b}",
             "",
             "query",
             "{ a } }",
             "\"\"\"text\"\"\" mutation { a }",
+            "query { a(x: \"\"\" \" \"\"\") } mutation M { pay(x: \"\"\" \" \"\"\") }",
         ] {
             assert!(!has_queries_only(text), "{text}");
         }
@@ -292,11 +346,16 @@ mod tests {
                 kind: kind.to_owned(),
                 is_document: false,
                 is_beacon: false,
+                overrides: None,
             };
             facts.fields().into_iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("|")
         };
         assert_eq!(of("application/x-www-form-urlencoded", "a=1+2&b=%C3%A9"), "a=1 2|b=é");
         assert_eq!(of("application/json", r#"{"a":"x","b":{"c":1}}"#), r#"a=x|b={"c":1}"#);
+        assert_eq!(
+            of("application/json", r#"{"to":"friend","to":"evil","n":{"a":1,"a":2}}"#),
+            r#"to=friend|to=evil|n={"a":1,"a":2}"#
+        );
         assert_eq!(of("text/plain", "hello"), "body=hello");
         let multipart = "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--B--\r\n";
         assert_eq!(of("multipart/form-data; boundary=B", multipart), "a=1");

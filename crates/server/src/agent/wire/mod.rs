@@ -3,8 +3,8 @@
 //! A conversation with a guard has a [`Wire`]. It intercepts all requests of its pages whose method may change something, those of
 //! frames, workers and popups included, from before the first navigation. A request passes if
 //! - it is what an approved action was approved for ([`Cover`]), or the conversation allows it for good (grants, `requests`),
-//! - it is background traffic: the same document has sent it twice while no action was under way, and it contains nothing
-//!   that the model typed,
+//! - it is background traffic: a person has approved it twice for the same document while no action was under way, it differs
+//!   in digits only, and it contains nothing that the model typed,
 //! - it only reads by its own grammar: a GraphQL query,
 //! - a person uses the pages, because the run is paused or waits for help.
 //!
@@ -49,8 +49,12 @@ const MOST_TYPED: usize = 64;
 const SHORTEST_TYPED: usize = 3;
 /// Most requests that are reported as not sent.
 const MOST_UNSENT: usize = 20;
-/// How often a document has to send a request without an action, before it counts as background traffic.
+/// How often a person has to approve what a document sends without an action, before it counts as background traffic.
 const BACKGROUND: u32 = 2;
+/// After so many refusals, a request of a document fails without a question.
+const MOST_REFUSED: u32 = 2;
+/// How long what was approved stays allowed after the next call has begun.
+const LATE: Duration = Duration::from_secs(2);
 
 /// What the run of the conversation is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -71,8 +75,10 @@ struct Cover {
     tab: String,
     /// The origin of the page that was shown.
     origin: String,
-    /// The form that was shown; `None`: the action sends no form, so that its page decides what it sends to its own origin.
+    /// The form that was shown, which is sent once; `None`: the action sends no form, so that its page decides what it sends to its
+    /// own origin.
     form: Option<SentForm>,
+    since: Instant,
 }
 
 impl Cover {
@@ -92,6 +98,8 @@ struct Held {
     request: InterceptedRequest,
     facts: Facts,
     since: Instant,
+    /// Whether a call was under way.
+    during: bool,
 }
 
 #[derive(Default)]
@@ -110,8 +118,10 @@ struct State {
     /// Requests that were approved when the page no longer waited.
     once: Vec<String>,
     typed: VecDeque<String>,
-    /// How often a document has sent a request without an action.
+    /// How often a person has approved a request of a document that it sent without an action.
     seen: HashMap<(String, String), u32>,
+    /// How often a person has refused a request of a document.
+    refused: HashMap<(String, String), u32>,
     held: VecDeque<Held>,
     asked: Option<Held>,
     /// Requests that failed without a question, since they were reported.
@@ -201,12 +211,25 @@ fn decided(request: InterceptedRequest, state: &Mutex<State>) {
             {
                 acting.set();
             }
-            now.held.push_back(Held { request, facts, since: Instant::now() });
+            let during = now.acting.is_some();
+            now.held.push_back(Held { request, facts, since: Instant::now(), during });
         }
     }
 }
 
 impl State {
+    /// Remembers what a person has said about a request.
+    fn learn(&mut self, held: &Held, approved: bool) {
+        let of = match approved {
+            true if held.during => return,
+            true => &mut self.seen,
+            false => &mut self.refused,
+        };
+        if of.len() < MOST_SEEN {
+            *of.entry(held.facts.shape()).or_default() += 1;
+        }
+    }
+
     /// Ends a call that waits for a page which waits for a person.
     fn end_waiting(&self) {
         let is_late = self.held.front().is_some_and(|held| held.since.elapsed() > PATIENCE);
@@ -223,21 +246,26 @@ impl State {
             return Verdict::Pass;
         }
         let effect = facts.effect("");
-        if self.grants.iter().any(|grant| grant.allows(&effect)) || self.covers.iter().any(|cover| cover.is_for(facts))
-        {
+        if self.grants.iter().any(|grant| grant.allows(&effect)) {
+            return Verdict::Pass;
+        }
+        if let Some(at) = self.covers.iter().position(|cover| cover.is_for(facts)) {
+            if self.covers[at].form.is_some() {
+                self.covers.remove(at);
+            }
             return Verdict::Pass;
         }
         if let Some(at) = self.once.iter().position(|approved| *approved == effect.fingerprint) {
             self.once.remove(at);
             return Verdict::Pass;
         }
-        let key = (facts.document.clone(), facts.place());
+        let key = facts.shape();
         let count = self.seen.get(&key).copied().unwrap_or_default();
         if count >= BACKGROUND && !self.typed.iter().any(|typed| facts.contains(typed)) {
             return Verdict::Pass;
         }
-        if self.acting.is_none() && (self.seen.len() < MOST_SEEN || count > 0) {
-            self.seen.insert(key, count + 1);
+        if self.refused.get(&key).is_some_and(|count| *count >= MOST_REFUSED) {
+            return Verdict::Fail;
         }
         let is_full = self.held.len() >= MOST_HELD;
         if self.mode == Mode::Idle || facts.is_beacon || is_full { Verdict::Fail } else { Verdict::Hold }
@@ -260,6 +288,11 @@ impl Wire {
     pub(super) fn begin_run(&self, grants: Vec<Grant>) {
         let mut state = self.0.state.lock();
         (state.mode, state.grants) = (Mode::Guarding, grants);
+    }
+
+    /// The user has said something new: what was refused may be asked about again.
+    pub(super) fn forget_refused(&self) {
+        self.0.state.lock().refused.clear();
     }
 
     /// The question about the request that was asked about is no longer open.
@@ -298,7 +331,10 @@ impl Wire {
         let mut state = self.0.state.lock();
         state.types = types;
         state.acting = Some(cancel.clone());
-        state.covers_before = std::mem::take(&mut state.covers);
+        // What an approved press leaves to a timer may come a moment later.
+        let (kept, before) =
+            std::mem::take(&mut state.covers).into_iter().partition(|cover| cover.since.elapsed() < LATE);
+        (state.covers, state.covers_before) = (kept, before);
         for text in texts.filter(|text| text.chars().count() >= SHORTEST_TYPED) {
             if state.typed.len() >= MOST_TYPED {
                 state.typed.pop_front();
@@ -325,7 +361,7 @@ impl Wire {
             return;
         }
         let form = effect.form.clone();
-        let cover = Cover { tab: effect.tab.clone(), origin: effect.origin.clone(), form };
+        let cover = Cover { tab: effect.tab.clone(), origin: effect.origin.clone(), form, since: Instant::now() };
         self.0.state.lock().covers.push(cover);
     }
 
@@ -340,12 +376,12 @@ impl Wire {
     }
 
     /// The next held request, which a person is asked about.
-    fn take_held(&self) -> Option<Facts> {
+    fn take_held(&self) -> Option<(Facts, bool)> {
         let mut state = self.0.state.lock();
         loop {
             let held = state.held.pop_front()?;
             if held.since.elapsed() < WAIT {
-                let facts = held.facts.clone();
+                let facts = (held.facts.clone(), held.during);
                 let before = state.asked.replace(held);
                 drop(state);
                 drop(before);
@@ -359,7 +395,14 @@ impl Wire {
     /// Sends the request that a person was asked about, or fails it. False if the page no longer waits for it; one that is
     /// approved then passes when the page sends it again.
     fn answer(&self, approved: bool, fingerprint: &str) -> bool {
-        let asked = self.0.state.lock().asked.take();
+        let asked = {
+            let mut state = self.0.state.lock();
+            let asked = state.asked.take();
+            if let Some(held) = &asked {
+                state.learn(held, approved);
+            }
+            asked
+        };
         let answered = match asked {
             Some(held) if approved => held.request.continue_().is_ok(),
             Some(held) => held.request.fail(AbortReason::BlockedByClient).is_ok(),
@@ -390,6 +433,7 @@ mod tests {
             kind: "application/x-www-form-urlencoded".to_owned(),
             is_document: false,
             is_beacon: false,
+            overrides: None,
         }
     }
 
@@ -414,26 +458,31 @@ mod tests {
     }
 
     #[test]
-    fn background_traffic_is_what_the_document_sends_by_itself() {
+    fn background_traffic_is_what_a_person_has_approved_twice() {
         let (poll, mut state) = (facts("POST", "http://a.test/poll?t=1", "n=1"), guarding());
-        assert_eq!((state.verdict(&poll), state.verdict(&poll)), (Verdict::Hold, Verdict::Hold));
+        // What was never sent teaches nothing.
+        for _ in 0..5 {
+            assert_eq!(state.verdict(&poll), Verdict::Hold);
+        }
+        state.seen.insert(poll.shape(), BACKGROUND);
         let third = Facts { url: "http://a.test/poll?t=3".to_owned(), body: Some("n=3".into()), ..poll.clone() };
         assert_eq!(state.verdict(&third), Verdict::Pass);
-        // Neither with what the model typed, nor from another document, nor to another path.
-        state.typed.push_back("secret plan".to_owned());
+        state.typed.push_back("n=7".to_owned());
         for other in [
-            Facts { body: Some("n=secret+plan".into()), ..poll.clone() },
-            Facts { body: Some("n=secret%20plan".into()), ..poll.clone() },
+            Facts { body: Some("n=7".into()), ..poll.clone() },
+            Facts { body: Some("n=1000".into()), ..poll.clone() },
+            Facts { body: Some("transfer=1".into()), ..poll.clone() },
+            Facts { url: "http://a.test/poll?x=1".to_owned(), ..poll.clone() },
             Facts { document: "http://a.test/other".to_owned(), ..poll.clone() },
             Facts { url: "http://a.test/transfer".to_owned(), ..poll.clone() },
+            Facts { method: "DELETE".to_owned(), ..poll.clone() },
         ] {
             assert_eq!(state.verdict(&other), Verdict::Hold, "{other:?}");
         }
-        // What is sent during an action does not become background traffic.
-        let mut state = State { acting: Some(Cancel::new()), ..guarding() };
-        for _ in 0..4 {
-            assert_eq!(state.verdict(&poll), Verdict::Hold);
-        }
+        // After two refusals it fails without a question.
+        let other = facts("POST", "http://a.test/x", "a=1");
+        state.refused.insert(other.shape(), MOST_REFUSED);
+        assert_eq!(state.verdict(&other), Verdict::Fail);
     }
 
     #[test]
@@ -441,7 +490,8 @@ mod tests {
         let fields = vec![("to".to_owned(), "alice".to_owned()), ("sum".to_owned(), "5\r\n6".to_owned())];
         let form =
             SentForm { method: "post".to_owned(), url: "http://a.test/pay#x".to_owned(), fields, has_files: false };
-        let cover = Cover { tab: "T1".to_owned(), origin: "http://a.test".to_owned(), form: Some(form) };
+        let cover =
+            Cover { tab: "T1".to_owned(), origin: "http://a.test".to_owned(), form: Some(form), since: Instant::now() };
         let sent = facts("POST", "http://a.test/pay", "to=alice&sum=5%0D%0A6");
         assert!(cover.is_for(&sent));
         for other in [
@@ -451,9 +501,13 @@ mod tests {
             facts("POST", "http://a.test/other", "to=alice&sum=5%0D%0A6"),
             facts("POST", "http://b.test/pay", "to=alice&sum=5%0D%0A6"),
             Facts { page: "T2".to_owned(), ..sent.clone() },
+            Facts { overrides: Some("x-http-method-override: DELETE".to_owned()), ..sent.clone() },
         ] {
             assert!(!cover.is_for(&other), "{other:?}");
         }
+        // One approval, one sending.
+        let mut state = State { covers: vec![cover.clone()], ..guarding() };
+        assert_eq!((state.verdict(&sent), state.verdict(&sent)), (Verdict::Pass, Verdict::Hold));
         // A press without a form: what its page sends to its own origin.
         let press = Cover { form: None, ..cover };
         assert!(press.is_for(&sent));

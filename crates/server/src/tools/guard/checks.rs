@@ -96,7 +96,10 @@ pub(in crate::tools) fn check_element<'t>(
     let chosen = || {
         // The name of an option, or the position of a slider.
         let is_list = now.uses.first().is_some_and(|used| used.tag == "select");
-        let (kind, word) = words::of_name(doing.text, false).filter(|_| is_list)?;
+        // Given by its value, it may be any of them.
+        let is_label = now.options.iter().any(|option| option.eq_ignore_ascii_case(doing.text.trim()));
+        let any = || now.options.iter().find_map(|option| words::of_name(option, false)).filter(|_| !is_label);
+        let (kind, word) = words::of_name(doing.text, false).or_else(any).filter(|_| is_list)?;
         Some(Ground::new(kind, format!("the option contains {word:?}")))
     };
     let ground = control::ground(&now).or_else(chosen);
