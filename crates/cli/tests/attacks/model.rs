@@ -102,6 +102,11 @@ impl Armed {
         self.call("browser_cdp", json!({ "method": method, "params": params }))
     }
 
+    /// Makes the first tab the current one, after that was closed.
+    fn focus_first(&self) {
+        self.done("browser_tabs", json!({ "action": "focus", "target": self.profile().tabs()[0].target_id }));
+    }
+
     /// Shows a page of the site in the current tab.
     fn show(&self, html: &str) -> Value {
         self.site.page("/", html);

@@ -102,6 +102,9 @@ fn controls_are_judged_by_what_a_person_reads() {
         free += u32::from(expected.is_empty());
     }
     assert_eq!(at.value("did"), free);
+    at.value("b0.focus(), 1");
+    assert_eq!(at.asks("browser_press", json!({ "key": " " })), "delete");
+    assert_eq!(at.guard.asked.lock()[0].action, "press Space in the button \"Delete account\"");
 }
 
 #[test]

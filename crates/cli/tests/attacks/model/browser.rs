@@ -38,6 +38,7 @@ fn shown(on: &Armed) -> Vec<Value> {
     for tab in tabs.iter().skip(1) {
         let _ = on.profile().close_tab(&tab.target_id, soon());
     }
+    on.focus_first();
     texts
 }
 
@@ -349,6 +350,7 @@ const ATTACKS: [Attack<Armed>; 12] = [
                 }
             }
             let _ = on.profile().close_tab(&other.target_id, soon());
+            on.focus_first();
             Ok(())
         },
     },
@@ -422,6 +424,7 @@ const ATTACKS: [Attack<Armed>; 12] = [
             for tab in on.profile().tabs().iter().skip(1) {
                 let _ = on.profile().close_tab(&tab.target_id, soon());
             }
+            on.focus_first();
             on.cdp("Target.disposeBrowserContext", json!({ "browserContextId": context }));
             assert!(made >= 2, "nothing opened");
             if pages <= 6 { Ok(()) } else { Err(format!("{pages} pages: {targets}")) }

@@ -75,6 +75,12 @@ impl Facts {
         (self.document.clone(), all.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect())
     }
 
+    /// The document, and the request without its query and body.
+    pub(super) fn path(&self) -> (String, String) {
+        let path = self.url.split(['?', '#']).next().unwrap_or_default();
+        (self.document.clone(), format!("{} {path}", self.method))
+    }
+
     pub(super) fn goes_to(&self, origin: &str) -> bool {
         origin_of(&self.url) == origin
     }

@@ -120,7 +120,7 @@ struct State {
     typed: VecDeque<String>,
     /// How often a person has approved a request of a document that it sent without an action.
     seen: HashMap<(String, String), u32>,
-    /// How often a person has refused a request of a document.
+    /// How often a person has refused a request of a document; of those that it sent without an action, by its path.
     refused: HashMap<(String, String), u32>,
     held: VecDeque<Held>,
     asked: Option<Held>,
@@ -220,13 +220,15 @@ fn decided(request: InterceptedRequest, state: &Mutex<State>) {
 impl State {
     /// Remembers what a person has said about a request.
     fn learn(&mut self, held: &Held, approved: bool) {
-        let of = match approved {
-            true if held.during => return,
-            true => &mut self.seen,
-            false => &mut self.refused,
+        let (of, key) = match (approved, held.during) {
+            (true, true) => return,
+            (true, false) => (&mut self.seen, held.facts.shape()),
+            (false, true) => (&mut self.refused, held.facts.shape()),
+            // What a page reports of itself is never the same twice.
+            (false, false) => (&mut self.refused, held.facts.path()),
         };
         if of.len() < MOST_SEEN {
-            *of.entry(held.facts.shape()).or_default() += 1;
+            *of.entry(key).or_default() += 1;
         }
     }
 
@@ -264,7 +266,8 @@ impl State {
         if count >= BACKGROUND && !self.typed.iter().any(|typed| facts.contains(typed)) {
             return Verdict::Pass;
         }
-        if self.refused.get(&key).is_some_and(|count| *count >= MOST_REFUSED) {
+        let is_refused = |key| self.refused.get(key).is_some_and(|count| *count >= MOST_REFUSED);
+        if is_refused(&key) || (self.acting.is_none() && is_refused(&facts.path())) {
             return Verdict::Fail;
         }
         let is_full = self.held.len() >= MOST_HELD;
@@ -483,6 +486,13 @@ mod tests {
         let other = facts("POST", "http://a.test/x", "a=1");
         state.refused.insert(other.shape(), MOST_REFUSED);
         assert_eq!(state.verdict(&other), Verdict::Fail);
+        // Without an action: whatever the page sends there. With one, a person is asked.
+        state.refused = HashMap::from([(facts("POST", "http://a.test/log", "").path(), MOST_REFUSED)]);
+        let report = facts("POST", "http://a.test/log?v=abc", "at=xyz");
+        assert_eq!(state.verdict(&report), Verdict::Fail);
+        assert_eq!(state.verdict(&Facts { method: "PUT".to_owned(), ..report.clone() }), Verdict::Hold);
+        state.acting = Some(Cancel::new());
+        assert_eq!(state.verdict(&report), Verdict::Hold);
     }
 
     #[test]

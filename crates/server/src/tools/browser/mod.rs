@@ -253,7 +253,9 @@ fn next_step(error: &control::Error) -> Option<&'static str> {
     match error {
         Error::NoTab { .. } => Some("browser_tabs lists the tabs"),
         Error::NoTabOpen => Some("browser_navigate opens one"),
-        Error::TabGone { .. } => Some("name another tab as target: browser_tabs lists the tabs"),
+        Error::TabGone { .. } => {
+            Some("name another tab as target (browser_tabs lists them), or open one with browser_tabs, action open")
+        }
         Error::DialogOpen { .. } => {
             Some("answer it with browser_dialog, or call browser_navigate with dismiss_dialogs: true")
         }

@@ -310,7 +310,7 @@ pub(in crate::tools) fn check_keys<'t>(
         guard.allow_free("press")?;
         return Ok(Checked { _binding: Some(bound(guard, handle, &now, Allowed::Free)) });
     };
-    let verb = format!("press {key} in");
+    let verb = format!("press {} in", if key == " " { "Space" } else { key });
     let effect = described(guard, handle, &now, ground, &shown, Doing { verb: &verb, using, text: key })?;
     let effect = effect.following(follows);
     let allowed = guard.permit(effect, &|| picture(handle, (&now.node, &shown), call))?;

@@ -145,7 +145,9 @@ fn failed(error: control::Error) -> ToolError {
     let message = match &error {
         Error::NoCurrentTab | Error::NoTabOpen => Some("no tab is open; open one with tab (action init, url)"),
         Error::NoTab { .. } => Some("there is no such tab; tab (action list) lists the tabs"),
-        Error::TabGone { .. } => Some("the tab was closed; tab (action list) lists the others"),
+        Error::TabGone { .. } => {
+            Some("the tab was closed; tab lists the others (action list) or opens one (action init, url)")
+        }
         Error::DialogOpen { .. } => Some("a dialog is open; answer it with dialog (dialog_action accept or dismiss)"),
         Error::Page(_) if error.kind() == Code::BlockedByDialog => {
             Some("a dialog is open; answer it with dialog (dialog_action accept or dismiss)")
