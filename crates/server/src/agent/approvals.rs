@@ -109,12 +109,7 @@ impl Turn<'_> {
         let cover = |text: &str| shown(&self.offer.cover(text)).into_owned();
         let mut values = Map::new();
         for (name, value) in &effect.values {
-            let (name, mut key, mut number) = (cover(name), cover(name), 1);
-            while values.contains_key(&key) {
-                number += 1;
-                key = format!("{name} ({number})");
-            }
-            values.insert(key, cover(value).into());
+            insert_numbered(&mut values, &cover(name), cover(value));
         }
         let action = cover(&effect.action);
         let who = if request.is_some() { "A page" } else { "The model" };
@@ -285,9 +280,19 @@ pub(super) fn decided(
     Ok(Decided { approved: Some(approved), ..Decided::of(batch) })
 }
 
+/// Adds a value by its name; a name that is there already gets a number.
+pub(super) fn insert_numbered(values: &mut Map<String, Value>, name: &str, value: String) {
+    let (mut key, mut number) = (name.to_owned(), 1);
+    while values.contains_key(&key) {
+        number += 1;
+        key = format!("{name} ({number})");
+    }
+    values.insert(key, value.into());
+}
+
 /// What follows a decision.
 pub(super) struct Decided {
-    /// The changes.
+    /// The changes to the conversation.
     pub(super) batch: Batch,
     /// A call that is to be made.
     pub(super) approved: Option<Approved>,

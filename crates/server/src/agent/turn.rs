@@ -121,7 +121,7 @@ pub(super) struct Turn<'a> {
     dialogs: Dialogs,
     /// What a person did in the browser while the run was paused, and the model was not told yet.
     handed_back: Vec<String>,
-    /// What the model is told once its open call has a result: endpoints refuse a message in between.
+    /// Notices for the model, added once its open call has a result: endpoints refuse a message in between.
     notice: Option<&'static str>,
     /// Decides what a person approves; `None`: nothing.
     pub(super) guard: Option<Arc<RunGuard>>,
@@ -210,7 +210,7 @@ impl<'a> Turn<'a> {
         if is_new && turn.entries.iter().any(Entry::uses_browser) {
             turn.notice = Some(NEW_SESSION);
             let mut draft = Draft::default();
-            draft.system("The browser session is new: tabs and logins from before are gone. The model is told so.");
+            draft.system("The browser session is new: tabs and logins from before are gone. The model is informed.");
             turn.commit(draft)?;
         }
         if unanswered(turn.entries.iter().map(|entry| &entry.message)).is_empty() {

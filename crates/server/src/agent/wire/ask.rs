@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::super::Error;
-use super::super::approvals::Decision;
+use super::super::approvals::{Decision, insert_numbered};
 use super::super::calls::{Prepared, Returned};
 use super::super::guard::Wanted;
 use super::super::messages::{Entry, Kind};
@@ -40,7 +40,7 @@ pub(in crate::agent) struct Answered {
 }
 
 impl Turn<'_> {
-    /// The request that has to be asked about before the result of a call is told.
+    /// The held request that a person has to decide about before the model gets the result of a call.
     pub(in crate::agent) fn held_request(&self, after: &str) -> Option<(Facts, Wanted)> {
         let (facts, during) = self.wire.as_ref()?.take_held()?;
         let effect = facts.effect(if during { after } else { "" });
@@ -73,12 +73,7 @@ impl Turn<'_> {
     ) -> Result<End, Error> {
         let mut fields = Map::new();
         for (name, value) in facts.fields() {
-            let (name, mut key, mut number) = (self.shown(&name), self.shown(&name), 1);
-            while fields.contains_key(&key) {
-                number += 1;
-                key = format!("{name} ({number})");
-            }
-            fields.insert(key, self.shown(&value).into());
+            insert_numbered(&mut fields, &self.shown(&name), self.shown(&value));
         }
         let request = json!({ "method": facts.method, "url": self.shown(&facts.url), "fields": fields });
         let result = call.map_or(Value::Null, |(_, returned)| returned.result().clone());
@@ -94,7 +89,7 @@ impl Turn<'_> {
         cdpilot::text::shown(&self.offer.cover(text)).into_owned()
     }
 
-    /// Sends or fails the request that was asked about, and tells the model. `None`: the turn goes on.
+    /// Sends or fails the request that a person has decided about, and reports it to the model. `None`: the turn goes on.
     pub(in crate::agent) fn answer_request(&mut self, answered: Answered) -> Result<Option<End>, Error> {
         let Answered { decision, note, fingerprint, mut request, result, call_id, pictures } = answered;
         self.restore_pictures(&pictures);
@@ -111,11 +106,11 @@ impl Turn<'_> {
             fields.remove("fields");
         }
         request["sent"] = (approved && reached).into();
-        let mut told = match result {
+        let mut result = match result {
             Value::Object(_) => result,
             _ => json!({ "success": true }),
         };
-        told["request"] = request;
+        result["request"] = request;
         let said = if note.is_empty() { String::new() } else { format!(" The user says: {note}") };
         let message = match (approved, reached) {
             (true, true) => {
@@ -129,19 +124,18 @@ impl Turn<'_> {
             }
         };
         if approved && reached {
-            told["note"] = message.clone().into();
+            result["note"] = message.clone().into();
         } else {
             let code = if approved { Code::ApprovalVoid } else { Code::ApprovalRefused };
-            (told["success"], told["error"], told["code"]) =
+            (result["success"], result["error"], result["code"]) =
                 (false.into(), message.clone().into(), code.as_str().into());
         }
-        let told = self.offer.cover_value(&told);
+        let result = self.offer.cover_value(&result);
         let calls = self.entries.iter().enumerate().rev();
-        let found = calls.filter_map(|(at, entry)| {
+        let mut found = calls.filter_map(|(at, entry)| {
             let call = entry.message.tool_calls.iter().find(|call| call.id == call_id)?;
             Some((at, call.clone()))
         });
-        let mut found = found;
         let Some((at, call)) = found.next().filter(|_| !call_id.is_empty()) else {
             let mut draft = Draft::default();
             draft.entries.push(Entry::user(Kind::Notice, format!("About the page: {message}.")));
@@ -152,7 +146,7 @@ impl Turn<'_> {
             Some(kept) => kept,
             None => self.prepare_all(std::slice::from_ref(&call)).pop().ok_or_else(|| Error::conflict("no call"))?,
         };
-        let returned = Returned::of(told);
+        let returned = Returned::of(result);
         // It may have led to another one.
         if let Some(held) = self.held_request(prepared.name()) {
             return self.ask_request(held, Some((&prepared, &returned)), &[]).map(Some);

@@ -256,7 +256,7 @@ fn is_query(request: &Value) -> bool {
 
 /// Whether all operations of a GraphQL document (specification, section 2) are queries.
 fn has_queries_only(text: &str) -> bool {
-    // The end of such a text is told by rules of its own.
+    // Block strings have escapes of their own.
     if text.contains("\"\"\"") {
         return false;
     }
