@@ -199,14 +199,54 @@ impl Tab {
         let done = self.type_checked((&ready, at), focused, mode, &text, how, input, deadline)?;
         let TypedInto { mut typed, taken } = done;
         if how.submit && !typed.blocked {
-            let enter = Typing { breaks: Breaks::Enter, submit: false, ..how };
-            let pressed = match input {
-                Some(Input::Synthetic) => self.synthetic_text(None, "\n", enter, deadline)?,
-                _ => self.send_text("\n", enter, None, deadline)?,
-            };
+            let pressed = self.submit_typed((&ready, at), how, input, deadline)?;
             (typed.blocked, typed.synthetic) = (pressed.blocked, typed.synthetic || pressed.synthetic);
         }
         Ok(performed(typed, taken, Some(ready)))
+    }
+
+    /// Presses Enter after a field was typed into. Under a preview only if the field still leads where it did when the typing began.
+    fn submit_typed(
+        &self,
+        (ready, at): (&Ready, &Locator),
+        how: Typing,
+        input: Option<Input>,
+        deadline: Deadline<'_>,
+    ) -> Result<Typed, Error> {
+        let why = "it changed while the text was typed; the text is in it, Enter was not pressed";
+        let stale = || Error::StaleRef { reference: named(at), why };
+        if ready.bound.is_some() {
+            #[derive(Deserialize)]
+            struct Guarded {
+                changed: bool,
+            }
+            // A document that is gone has no field to press Enter in.
+            match self.call_on_node::<Guarded>(&ready.node, "guardEnter", &json!({}), deadline) {
+                Ok(Guarded { changed: false }) => {}
+                Ok(_) => return Err(stale()),
+                Err(error) if is_end(&error) => return Err(stale()),
+                Err(error) => return Err(error),
+            }
+        }
+        let enter = Typing { breaks: Breaks::Enter, submit: false, ..how };
+        let pressed = match input {
+            Some(Input::Synthetic) => self.synthetic_text(None, "\n", enter, deadline),
+            _ => self.send_text("\n", enter, None, deadline),
+        };
+        if ready.bound.is_some() {
+            if pressed.as_ref().is_ok_and(|pressed| pressed.blocked) {
+                self.post_to(&ready.node.frame, "keysBlocked", &());
+                return pressed;
+            }
+            // A document that is gone has received it.
+            let kept: KeysBlocked = self
+                .call_on_node(&ready.node, "keysBlocked", &json!({}), deadline.renewed(RELEASE))
+                .unwrap_or_default();
+            if kept.blocked || kept.away.is_some() {
+                return Err(stale());
+            }
+        }
+        pressed
     }
 
     /// Types into a field and reads back what it took. Its content is selected, or its caret is at the end. A text that the page has

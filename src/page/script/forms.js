@@ -151,7 +151,7 @@ calls.focusField = ({ id, mode, identity }) => withNode(id, (element) => {
   const type = kind === "line" || kind === "picked" || kind === "file" ? GET_INPUT_TYPE.call(element) : "";
   const typed = kind === "line" || kind === "lines" || kind === "rich";
   if (mode !== "none" && mode !== "itself" && !typed) return { kind, type };
-  const isBound = typeof identity === "number";
+  const isBound = identity !== null && identity !== undefined;
   if (isBound) forget();
   const place = isBound ? placeOfUse(element) : "";
   const changed = "it has changed since the preview, or now belongs or leads to something else";

@@ -55,6 +55,8 @@ const KEYS = ["keydown", "beforeinput"];
 const MODIFIER_KEYS = /^(Shift|Control|Alt|Meta)$/;
 const GUARD_LIMIT = 180000;
 let guarded = null;
+// The field that was typed into under a preview, and where it was.
+let typedInto = null;
 
 /**
  * Keeps keys from everything but one field, also when the page moves the focus: the rest of a password would go elsewhere. A
@@ -104,8 +106,22 @@ function focusElsewhere(state) {
 function unguard() {
   if (!guarded) return;
   for (const type of KEYS) removeEventListener(type, guarded.on, { capture: true });
+  typedInto = guarded.place === null ? null : { element: guarded.element, place: guarded.place };
   guarded = null;
 }
+
+/**
+ * Guards the Enter that sends what was typed under a preview: only that field receives it, and only while it is where it was when
+ * the typing began. `changed`: it is not any more.
+ */
+calls.guardEnter = () => {
+  if (!typedInto) return { changed: true };
+  const { element, place } = typedInto;
+  forget();
+  if (!isConnected(element) || placeOfUse(element) !== place) return { changed: true };
+  guardKeys(element, place);
+  return { changed: false };
+};
 
 /** Keeps all keys from this document, which are for a field in another one. */
 calls.keepKeys = () => guardKeys(null, null);
@@ -156,7 +172,7 @@ function astray({ element, shown, inner, bound }, event) {
   const hit = event.composedPath()[0];
   if (bound) {
     forget();
-    if (isConnected(bound.element) && isAnother(bound.element, bound.identity)) return "the element, which has changed,";
+    if (!isConnected(bound.element) || isAnother(bound.element, bound.identity)) return "the element, which has changed,";
     return isExactlyFor(element, event) ? null : cover(element, hit instanceof Element ? hit : null);
   }
   if (inner) return described(hit instanceof Element ? hit : GET_DOCUMENT_ELEMENT.call(document));
