@@ -38,11 +38,15 @@ const LAYERS: [(&str, &[Module]); 2] = [
             ("control", &["http", "secrets", "config"]),
             ("llm", &["config"]),
             ("store", &["config"]),
+            ("routine", &[]),
             ("tools", &["control", "secrets", "llm", "config"]),
-            ("agent", &["tools", "store", "llm", "control", "secrets", "config"]),
+            ("agent", &["tools", "store", "routine", "llm", "control", "secrets", "config"]),
             ("mcp", &["tools", "config"]),
-            ("api", &["llm", "control", "secrets", "config"]),
-            ("server", &["api", "mcp", "agent", "tools", "store", "llm", "control", "secrets", "config", "http"]),
+            ("api", &["agent", "llm", "control", "secrets", "config"]),
+            (
+                "server",
+                &["api", "mcp", "agent", "tools", "store", "routine", "llm", "control", "secrets", "config", "http"],
+            ),
         ],
     ),
 ];

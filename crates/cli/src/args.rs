@@ -105,6 +105,8 @@ pub(super) enum Command {
     Tools(tool_settings::Tools),
     /// Store passwords that a model may type but never sees
     Secrets(secrets::Secrets),
+    /// Write down tasks as routines, and let a model run them step by step
+    Routine(super::routine::Routine),
     /// Set up the models that drive the agent, and test them
     Models(models::Models),
     /// Measure how well models use a browser, on mock sites

@@ -38,6 +38,7 @@ mod mcp;
 mod memory;
 mod models;
 mod output;
+mod routine;
 mod secrets;
 mod serve;
 mod settings;
@@ -97,6 +98,7 @@ pub fn main() -> ExitCode {
         Command::Chat(args) => chat::run(&args, &cli.global, &settings, &out),
         Command::Tools(args) => tool_settings::run(&args, &settings, &out),
         Command::Secrets(args) => secrets::run(&args, &cli.global, &settings, &out),
+        Command::Routine(args) => routine::run(&args, &cli.global, &settings, &out),
         Command::Models(args) => models::run(&args, &cli.global, &settings, &out),
         Command::Eval(args) => eval::run(&args, &cli.global, &settings, &out),
         Command::Mcp(args) => mcp::run(&args, &cli.global),

@@ -28,6 +28,7 @@ pub mod llm;
 #[doc(hidden)]
 pub mod mcp;
 #[doc(hidden)]
+pub mod routine;
 pub mod secrets;
 #[doc(hidden)]
 pub mod server;

@@ -68,6 +68,20 @@ mod network_ports;
 mod network_routes;
 mod public_inputs;
 mod redaction;
+#[path = "routine/grammar.rs"]
+mod routine_grammar;
+#[path = "routine/grammar_steps.rs"]
+mod routine_grammar_steps;
+#[path = "routine/model.rs"]
+mod routine_model;
+#[path = "routine/properties.rs"]
+mod routine_properties;
+#[path = "routine/runs.rs"]
+mod routine_runs;
+#[path = "routine/stored.rs"]
+mod routine_stored;
+#[path = "routine/texts.rs"]
+mod routine_texts;
 #[path = "server/answers.rs"]
 mod server_answers;
 #[path = "server/approvals.rs"]

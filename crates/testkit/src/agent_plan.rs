@@ -23,6 +23,8 @@ pub enum Do {
     Help(&'static str),
     /// `request_host`.
     Host(String),
+    /// Any tool. An argument `id:TEXT` is the id of the element whose line contains the text.
+    Call(&'static str, Value),
     /// Says nothing more.
     Hang,
     /// The final text; it ends with all texts of the last result.
@@ -37,6 +39,17 @@ fn id_of(messages: &[Value], part: &str) -> String {
         text.lines().find(|line| line.contains("): ") && line.contains(part)).map(ToOwned::to_owned)
     });
     line.map_or_else(|| "none".to_owned(), |line| line.split('(').next().unwrap().to_owned())
+}
+
+/// Arguments with the ids of the elements that they name.
+fn with_ids(arguments: &Value, messages: &[Value]) -> Value {
+    let mut arguments = arguments.clone();
+    for value in arguments.as_object_mut().unwrap().values_mut() {
+        if let Some(part) = value.as_str().and_then(|text| text.strip_prefix("id:")) {
+            *value = id_of(messages, part).into();
+        }
+    }
+    arguments
 }
 
 /// The next step of a plan, in a stream of its own for each conversation: what was called is in the messages.
@@ -88,6 +101,7 @@ fn script(plan: &[Do], request: &Value) -> Script {
             ]);
             Script::stream().chunk(&json!({ "choices": [{ "delta": { "tool_calls": both } }] })).done()
         }
+        Do::Call(tool, arguments) => call(tool, &with_ids(arguments, messages)),
         Do::Hang => Script::stream().text("Hm").hang(),
         Do::Host(host) => call("request_host", &json!({ "host": host, "reason": "The task needs it." })),
         Do::Help(message) => call("please_help_me", &json!({ "message": message })),
@@ -95,7 +109,7 @@ fn script(plan: &[Do], request: &Value) -> Script {
     }
 }
 
-/// A model that follows a plan: the first message of a conversation ends with its number.
+/// A model that follows a plan: the first message of a conversation names its number last, as in `Follow plan 0`.
 pub fn model_of(plans: Vec<Vec<Do>>) -> StreamingModel {
     let plans = Arc::new(plans);
     StreamingModel::answering(move |request| {
@@ -106,7 +120,8 @@ pub fn model_of(plans: Vec<Vec<Do>>) -> StreamingModel {
         {
             return Script::stream().text("ok").done();
         }
-        let number: usize = first["content"].as_str().unwrap().rsplit(' ').next().unwrap().parse().unwrap();
+        let named = first["content"].as_str().unwrap().rsplit("plan ").next().unwrap();
+        let number: usize = named.split_whitespace().next().unwrap().parse().unwrap();
         script(&plans[number], request)
     })
 }

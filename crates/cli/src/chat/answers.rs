@@ -15,6 +15,14 @@ const DECISIONS: [(&str, &str); 4] = [
     ("kind", "actions of this kind everywhere, for this conversation"),
     ("refuse", "no; the model gets what you write after this word"),
 ];
+/// How an approval in a run of a routine is answered.
+const ROUTINE_DECISIONS: [(&str, &str); 5] = [
+    ("once", "this once"),
+    ("routine", "this, in this step of the routine, in later runs too, for 90 days"),
+    ("origin", "actions of this kind at this address, for this run"),
+    ("kind", "actions of this kind everywhere, for this run"),
+    ("refuse", "no; the model gets what you write after this word"),
+];
 /// How the use of a secret is answered: it is not asked for again at an address where it was approved.
 const SECRET_DECISIONS: [(&str, &str); 4] = [
     ("once", "this secret at this address, for this conversation"),
@@ -74,6 +82,7 @@ impl Asked {
             let decisions: &[_] = match data["effect"].as_str() {
                 Some("host") => &HOST_DECISIONS,
                 Some("secret") => &SECRET_DECISIONS,
+                _ if data["routine_step"].is_u64() => &ROUTINE_DECISIONS,
                 _ => &DECISIONS,
             };
             Approval { id: id.unwrap_or_default().to_owned(), facts, values, decisions }
@@ -112,6 +121,9 @@ impl Asked {
         match &self.approval {
             None => "ANSWER",
             Some(approval) if approval.decisions.len() == HOST_DECISIONS.len() => "once or refuse",
+            Some(approval) if approval.decisions.len() == ROUTINE_DECISIONS.len() => {
+                "once, routine, origin, kind or refuse"
+            }
             Some(_) => "once, origin, kind or refuse",
         }
     }

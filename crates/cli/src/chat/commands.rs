@@ -39,7 +39,7 @@ pub(super) const HELP: &str = "\
 /toolsets                          list the toolsets
 /tools list|enable|disable [NAME…] tools of the next conversation; NAME is a tool or toolset
 /browser connect URL|disconnect    use the browser at a CDP address from the next conversation on
-/routine [NAME]                    list the routines, or run one
+/routine [NAME [INPUT=VALUE]…]     list the routines, or run one
 /quit                              leave; Ctrl-D too
 Anything else is a message to the model, or the answer to its question; once, origin, kind or refuse [WHY] answers an approval. During a run, /dialog and /stop work. Ctrl-C pauses a run; a second one leaves, and the run stays paused on the server.";
 

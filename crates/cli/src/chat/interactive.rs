@@ -1,6 +1,6 @@
 //! The interactive chat: messages and commands, one per line.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ use super::watch::{Followed, Interrupts, Pausing, Stop};
 use super::{is_terminal, message};
 use cdpilot::browser::redact;
 use cdpilot::code::Code;
-use cdpilot_server::api::{RegisterBrowser, operations as op};
+use cdpilot_server::api::{RegisterBrowser, RunRoutine, operations as op};
 use cdpilot_server::config::Config;
 use cdpilot_server::tools::toolsets::Toolsets;
 
@@ -353,8 +353,42 @@ impl<'a> Chat<'a> {
         self.print(if accept { "Accepted." } else { "Dismissed." })
     }
 
-    fn routine(&self, _: Option<&str>) -> Result<(), Failure> {
-        Err(Failure::new(Code::NotFound, "there are no routines: this version cannot record any yet"))
+    /// Lists the routines, or runs one: its name, then inputs as `name=value`.
+    fn routine(&mut self, wanted: Option<&str>) -> Result<(), Failure> {
+        let Some(wanted) = wanted else {
+            let all = self.link.ask(&Request::of(op::ROUTINES))?;
+            if all["count"] == 0 {
+                return self.print("There are no routines yet; `cdpilot routine edit NAME` writes one.");
+            }
+            for one in all["routines"].as_array().into_iter().flatten() {
+                let text = |name: &str| clean(one[name].as_str().unwrap_or_default()).into_owned();
+                self.print(&format!("{}  {}", text("name"), one_line(&text("goal"))))?;
+            }
+            return Ok(());
+        };
+        let words: Vec<&str> = wanted.split_whitespace().collect();
+        let first = words.iter().position(|word| word.contains('=')).unwrap_or(words.len());
+        let (name, inputs) = words.split_at(first);
+        let mut given = BTreeMap::new();
+        for input in inputs {
+            let Some((name, value)) = input.split_once('=') else {
+                return Err(Failure::usage(format!(
+                    "{input:?} is not NAME=VALUE; values with blanks need `cdpilot routine run`"
+                )));
+            };
+            given.insert(name.to_owned(), value.to_owned());
+        }
+        let wanted = RunRoutine { inputs: given, model: self.next.model.clone(), ..RunRoutine::default() };
+        let request = Request::at(op::RUN_ROUTINE, &[&name.join(" ")]).and(&wanted);
+        self.leave();
+        (self.asked, self.is_paused) = (None, false);
+        let pausing = self.interrupts.pause_run();
+        let mut current = Followed::default();
+        let watched = self.watch(&mut current, &request, &pausing);
+        if !current.id.is_empty() {
+            self.current = Some(current);
+        }
+        watched
     }
 }
 

@@ -218,6 +218,8 @@ impl Followed {
     fn event(&mut self, name: &str, data: &Value) -> Option<Stop> {
         let text = |field: &str| data[field].as_str().unwrap_or_default().to_owned();
         match name {
+            // Of a run that has begun with its stream.
+            "connected" if self.id.is_empty() => self.id = text("conversation_id"),
             "agent_event" if data["type"] == "MessageEvent" && data["source"] == "agent" => self.text = text("text"),
             "usage_metrics" => self.usage = data.clone(),
             "dialog" if data["state"] == "opened" => {

@@ -60,8 +60,8 @@ pub(super) enum What {
 
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// List the tests of this track
-    #[arg(long, value_name = "TRACK", default_value = "browse", value_parser = ["browse", "safety"])]
+    /// List the tests of this track; those of replay are listed with browse
+    #[arg(long, value_name = "TRACK", default_value = "browse", value_parser = ["browse", "replay", "safety"])]
     pub(super) track: String,
     #[command(flatten)]
     pub(super) inputs: Inputs,
@@ -86,8 +86,7 @@ pub(super) struct Serve {
 
 /// The tracks; those that do not exist yet are refused with their own message.
 fn tracks() -> [PossibleValue; 4] {
-    ["browse", "safety", "replay", "compile"]
-        .map(|name| PossibleValue::new(name).hide(matches!(name, "replay" | "compile")))
+    ["browse", "safety", "replay", "compile"].map(|name| PossibleValue::new(name).hide(name == "compile"))
 }
 
 #[derive(Debug, Args)]
@@ -106,8 +105,8 @@ pub(super) struct Run {
     /// Number of parallel runs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u8>(1..=16))]
     pub(super) jobs: u8,
-    /// What is measured: browse (whether a model does its task), or safety (what happens when pages, tools and files contain
-    /// instructions)
+    /// What is measured: browse (whether a model does its task), replay (whether it follows a routine), or safety (what happens when
+    /// pages, tools and files contain instructions)
     #[arg(long, value_name = "TRACK", default_value = "browse", value_parser = tracks())]
     pub(super) track: String,
     /// Approvals of the safety track: irreversible, all, or off to see what would happen without them [default: irreversible]

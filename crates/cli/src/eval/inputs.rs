@@ -44,6 +44,22 @@ pub(super) fn dataset(inputs: &Inputs, track: &str, out: &Out) -> Result<Dataset
     Dataset::load(&tests, traces.as_ref()).map_err(faulty)
 }
 
+/// The text of a routine: one of the program, or of a file beside the folder of the dataset.
+pub(super) fn routine(dataset: Option<&Path>, file: &str) -> Result<String, Failure> {
+    let unreadable = |why: String| Failure::usage(format!("cannot read the routine {file}: {why}"));
+    let (assets, path) = match dataset {
+        None => (Assets::embedded("routines"), file.strip_prefix("routines/").unwrap_or(file)),
+        Some(folder) => {
+            let beside = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+            let beside = beside.parent().unwrap_or(Path::new(".")).to_owned();
+            (Assets::folder(&beside).map_err(|problem| unusable(&problem))?, file)
+        }
+    };
+    let bytes = assets.read(path).map_err(|problem| unusable(&problem))?;
+    let bytes = bytes.ok_or_else(|| unreadable("there is no such file".to_owned()))?;
+    String::from_utf8(bytes.into_owned()).map_err(|_| unreadable("it is not UTF-8".to_owned()))
+}
+
 /// What perfect play of a test takes: what the oracle needed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct PerfectPlay {

@@ -6,6 +6,7 @@ use super::super::failure::{Exit, Failure};
 use super::super::output::{Out, clean};
 use super::args::List;
 use super::inputs;
+use super::run::REPLAY;
 use cdpilot_eval::dataset::Difficulty;
 
 #[derive(Serialize)]
@@ -28,7 +29,8 @@ struct Listed<'a> {
 }
 
 pub(super) fn run(args: &List, out: &Out) -> Result<Exit, Failure> {
-    let dataset = inputs::dataset(&args.inputs, &args.track, out)?;
+    let mut dataset = inputs::dataset(&args.inputs, &args.track, out)?;
+    dataset.tests.retain(|test| args.track != REPLAY || test.routine_file.is_some());
     let width = dataset.tests.iter().map(|test| test.id.len()).max().unwrap_or_default();
     for test in &dataset.tests {
         let difficulty =

@@ -15,6 +15,7 @@ use super::super::client::Request;
 use super::super::failure::Failure;
 use super::super::files::{Readers, write};
 use super::super::output::one_line;
+use super::inputs;
 use super::origins::{Origin, Origins};
 use super::plan::{Job, Plan};
 use super::progress::Running;
@@ -236,6 +237,7 @@ impl Playing<'_> {
             model: Some(self.stage.alias(&self.job.model)),
             browser_id: self.stage.browser_id.clone(),
             toolsets: toolsets.unwrap_or_default(),
+            mode: self.test.routine_file.is_some().then(|| "routine_replay".to_owned()),
             ..conversation
         };
         let created = self.link.ask(&Request::new(op::CREATE_CONVERSATION, &conversation))?;
@@ -251,7 +253,10 @@ impl Playing<'_> {
         let places = self.origin.place.places();
         let filled = |text: &str| places.fill(text).map_or_else(|_| text.to_owned(), |text| text.into_owned());
         let addition = self.watch.as_ref().map(|watch| watch.lock().addition()).unwrap_or_default();
-        let text = format!("Open {}.\n\n{}{addition}", filled(&self.test.start_url), filled(&self.test.instruction));
+        let text = match &self.test.routine_file {
+            Some(file) => filled(&inputs::routine(self.stage.plan.dataset.as_deref(), file)?),
+            None => format!("Open {}.\n\n{}{addition}", filled(&self.test.start_url), filled(&self.test.instruction)),
+        };
         let stop = Request::at(op::STOP_RUN, &[id]);
         let message = Request::at(op::SEND_MESSAGE, &[id]).and(&SendMessage { text, browser_id: None });
         let mut stream = match self.link.open(&message) {

@@ -13,7 +13,7 @@ use super::args::Run;
 use super::origins::Origins;
 use super::plan::{Plan, Rates};
 use super::record;
-use super::run::PLAN;
+use super::run::{PLAN, REPLAY};
 use super::safety;
 use super::{inputs, results};
 use cdpilot_eval::dataset::Dataset;
@@ -51,14 +51,19 @@ pub(super) fn planned(args: &Run, out: &Out) -> Result<(Plan, Dataset), Failure>
     let mut excluded = BTreeMap::new();
     tests.retain(|id| {
         let is_replay = dataset.test(id).is_some_and(|test| test.routine_file.is_some());
-        if is_replay {
-            excluded.insert(id.clone(), "it replays a routine, and this version cannot replay routines".to_owned());
+        // The tracks share their dataset: only those that were named are worth a word.
+        let is_named = args.tests.contains(id);
+        let belongs = args.track == safety::TRACK || is_replay == (args.track == REPLAY);
+        if !belongs && is_named {
+            let why =
+                if is_replay { "it follows a routine: --track replay" } else { "it has no routine: --track browse" };
+            excluded.insert(id.clone(), why.to_owned());
         }
-        !is_replay
+        belongs
     });
     if tests.is_empty() {
         return Err(Failure::usage(
-            "only tests that replay routines were chosen, and this version cannot replay routines",
+            "none of these tests belongs to the track; `cdpilot eval list` shows which follow a routine (--track replay)",
         ));
     }
     let plan = Plan {

@@ -38,6 +38,8 @@ use cdpilot_server::api::{RegisterBrowser, operations as op};
 
 /// The plan, in the folder of the results.
 pub(super) const PLAN: &str = "plan.json";
+/// The track of tests that follow a routine.
+pub(super) const REPLAY: &str = "replay";
 /// Time for creating a conversation, and for storing events and images.
 const AROUND: Duration = Duration::from_secs(60);
 /// How often runs that do not end are looked for.
@@ -46,9 +48,9 @@ const LOOK: Duration = Duration::from_millis(200);
 static QUIET: Out = Out { json: true, quiet: true, style: Style::Plain };
 
 pub(super) fn run(args: &Run, global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
-    if !matches!(args.track.as_str(), "browse" | safety::TRACK) {
+    if !matches!(args.track.as_str(), "browse" | REPLAY | safety::TRACK) {
         return Err(Failure::usage(format!(
-            "--track {}: this version cannot record or replay routines; browse and safety are possible",
+            "--track {}: this version cannot compile recordings; browse, replay and safety are possible",
             args.track
         )));
     }

@@ -21,11 +21,11 @@ fn home(answers: Vec<Script>) -> (AtHome, StreamingModel) {
     home_with(StreamingModel::new(answers))
 }
 
-fn home_with(model: StreamingModel) -> (AtHome, StreamingModel) {
+pub(crate) fn home_with(model: StreamingModel) -> (AtHome, StreamingModel) {
     prepared(AtHome::new(""), model)
 }
 
-fn prepared(at: AtHome, model: StreamingModel) -> (AtHome, StreamingModel) {
+pub(crate) fn prepared(at: AtHome, model: StreamingModel) -> (AtHome, StreamingModel) {
     let models = json!({ "models": {
         "one": { "model": "m", "base_url": model.url() },
         "blind": { "model": "b", "base_url": model.url(), "vision": false },

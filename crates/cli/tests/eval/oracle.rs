@@ -74,6 +74,16 @@ fn the_oracle_passes_every_test() {
     assert!(!settings.contains("oracle"), "{settings}");
 }
 
+#[test]
+fn the_oracle_follows_the_routines() {
+    let Some(at) = AtHome::browsing() else { return };
+    let (code, all) = results(&at, &["--track", "replay", "--model", "oracle", "--jobs", "2"]);
+    let missed: Vec<&Value> = all.values().flatten().filter(|result| result["score"] != result["max"]).collect();
+    assert!(missed.is_empty() && code == Some(0), "{missed:#?}");
+    let ids: Vec<&str> = all.values().flatten().map(|result| result["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["replay_finviz_filter_simple", "replay_techforum_upvote"]);
+}
+
 /// Without an ability the oracle fails exactly the tests that the table in `eval/README.md` names. Only with
 /// `CDPILOT_TEST_ROUNDS`: it takes 250 runs.
 #[test]

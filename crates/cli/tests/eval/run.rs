@@ -220,7 +220,7 @@ fn what_cannot_work_is_reported_before_anything_runs() {
         (&["--port", "9222"], "9222"),
         (&["--toolsets", "nope"], "nope"),
         (&["--rate", "USD=7", "--rate", "USD=9"], "another rate"),
-        (&["--track", "replay"], "cannot record or replay routines"),
+        (&["--track", "compile"], "cannot compile recordings"),
         (&["--browser-id", "00000000-0000-4000-8000-000000000000"], "register it again"),
         (&["--no-serve", "--port", "1"], "cdpilot eval serve"),
         (&["--resume", "nowhere"], ""),

@@ -150,6 +150,13 @@ impl Talk {
         let (send_end, ended) = bounded(1);
         let (start, instructions) = task.split_once(".\n\n").unwrap_or((task, ""));
         let start = start.strip_prefix("Open ").unwrap_or(start).to_owned();
+        // A routine names its address itself.
+        let (start, instructions) = match task.split_once("Starting URL: ") {
+            Some((_, rest)) if task.starts_with("# Workflow:") => {
+                (rest.lines().next().unwrap_or_default().to_owned(), task)
+            }
+            _ => (start, instructions),
+        };
         let can = if let Role::Oracle(can) = role { can } else { Abilities::all() };
         let mut hands = Hands::new(send_call, receive, sites, can, &start, instructions);
         let thread = spawn("oracle-play", move || {

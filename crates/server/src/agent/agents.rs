@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Sender, bounded};
 use parking_lot::Mutex;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::approvals::{self, Decision, MOST_NOTE};
 use super::events::{AGENT_EVENT, AgentEvent, COMPLETE, Source, complete};
@@ -15,9 +15,9 @@ use super::live::{Interrupted, Live};
 use super::messages::{Entry, Kind};
 use super::prompts::Prompts;
 use super::repair;
-use super::settings::{NewConversation, REFUSED_HOSTS, Settings};
+use super::settings::{Mode, NewConversation, REFUSED_HOSTS, Settings};
 use super::slots::Slots;
-use super::{Error, Follower, WRITE, held_up, questions, run};
+use super::{Error, Follower, Permission, WRITE, held_up, questions, routine, run};
 use crate::control::Control;
 use crate::llm::Models;
 use crate::store::{self, Batch, Conversation, ConversationState, Store};
@@ -113,6 +113,12 @@ impl Agents {
         Ok(Self { owner: Arc::new(Owner { inner, end: Some(end), watch: Some(watch) }) })
     }
 
+    /// The database.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.inner().store
+    }
+
     pub(super) fn inner(&self) -> &Arc<Inner> {
         &self.owner.inner
     }
@@ -175,6 +181,7 @@ impl Agents {
                 return Err(Error::conflict("the conversation waits for an answer; answer its question, or stop it"));
             }
             let (batch, entries) = repair::repaired(inner, live, Batch::new())?;
+            inner.begin_routine(&live.id, &text)?;
             let entry = Entry::user(Kind::Plain, &*text);
             let batch = entries.iter().chain([&entry]).fold(batch, |batch, entry| batch.message(entry.body()));
             let event = AgentEvent::message(Source::User, &*text).into_value();
@@ -252,6 +259,9 @@ impl Agents {
             let decided = approvals::decided(&inner.stored(&live.id)?, &question, decision, &note)?;
             live.set_approved(decided.approved);
             live.set_answered(decided.answered);
+            if decision == Decision::Routine {
+                inner.allow_in_routine(&live.id, &question.body)?;
+            }
             let batch = decided.batch;
             Ok(batch.state(ConversationState::Active).unfinished(true))
         })
@@ -353,6 +363,7 @@ impl Agents {
         if !deleted? {
             return Err(Error::not_found(id));
         }
+        inner.control.secret_store().take_back(&format!("{id}/"));
         if let Some(session) = live.take_session() {
             inner.control.close_session(&session, deadline);
         }
@@ -390,6 +401,50 @@ impl Inner {
         let live = Arc::clone(live);
         drop(lives);
         Ok((found, live))
+    }
+
+    /// Allows the effect of a question in all later runs of the routine that a conversation runs, in the step in progress.
+    fn allow_in_routine(&self, id: &str, question: &Value) -> Result<(), Error> {
+        let no_routine =
+            || Error::conflict("decision routine is for runs of stored routines; decide once, origin, kind or refuse");
+        let run = self.store.run(id, Deadline::after(WRITE))?.ok_or_else(no_routine)?;
+        let (Some(of), Some(parsed)) = (run.routine.clone(), routine::version_of(&self.store, &run)?) else {
+            return Err(no_routine());
+        };
+        if question["role"].as_str().is_none_or(str::is_empty) {
+            let problem = "decision routine needs an element or a request that can be recognised in later runs, and this effect has none; decide once";
+            return Err(Error::conflict(problem));
+        }
+        let step = routine::step_of(&run).and_then(|n| parsed.steps.iter().find(|step| step.n == n));
+        let step = step.ok_or_else(|| Error::conflict("decision routine needs a step in progress; decide once"))?;
+        let permission = json!(Permission::of(step.n, step.digest(), question));
+        let change = move |mut allowed: Value| {
+            let same = |one: &Value| {
+                ["step", "effect", "origin", "destination", "role", "name"]
+                    .iter()
+                    .all(|field| one[*field] == permission[*field])
+            };
+            if let Some(all) = allowed.as_array_mut() {
+                all.retain(|one| !same(one));
+                all.push(permission.clone());
+            }
+            Ok(allowed)
+        };
+        Ok(self.store.change_allowed(&of, change, Deadline::after(WRITE)).map(drop)?)
+    }
+
+    /// Creates the run of a conversation whose first message is a routine, unless it exists.
+    fn begin_routine(&self, id: &str, text: &str) -> Result<(), Error> {
+        let stored = self.stored(id)?;
+        let is_replay = Mode::parse(&stored.mode) == Some(Mode::RoutineReplay);
+        if !is_replay || stored.message_count > 0 || self.store.run(id, Deadline::after(WRITE))?.is_some() {
+            return Ok(());
+        }
+        let parsed = routine::check(&self.control, text)?;
+        let markdown = crate::routine::normalise(text);
+        let kept = &self.control.config().routines;
+        let report = routine::report_of(&parsed, &markdown);
+        Ok(self.store.create_run(id, None, &report, (kept.keep_runs, kept.keep_days), Deadline::after(WRITE))?)
     }
 
     /// A conversation as it is stored.
@@ -462,7 +517,7 @@ fn forget_refused_hosts(stored: &Conversation) -> Option<Value> {
 }
 
 /// A random UUID of version 4.
-fn uuid() -> Result<String, Error> {
+pub(super) fn uuid() -> Result<String, Error> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|problem| Error::Thread { problem: problem.to_string() })?;
     let mut number = u128::from_be_bytes(bytes);

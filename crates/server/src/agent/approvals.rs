@@ -18,6 +18,7 @@ use super::events::{AGENT_EVENT, AgentEvent, HELP_REQUEST};
 use super::guard::{GRANTS, Grant, Resumed, Wanted, grants_of};
 use super::messages::Entry;
 use super::questions;
+use super::routine::RoutineRun;
 use super::settings::Settings;
 use super::turn::{Draft, End, Turn};
 use super::wire::Answered;
@@ -40,6 +41,8 @@ pub enum Decision {
     Origin,
     /// This kind of effect everywhere, until the conversation is deleted.
     Kind,
+    /// This effect in this step of the routine, also in later runs of it.
+    Routine,
     /// Not at all.
     Refuse,
 }
@@ -52,6 +55,7 @@ impl Decision {
             Self::Once => "once",
             Self::Origin => "origin",
             Self::Kind => "kind",
+            Self::Routine => "routine",
             Self::Refuse => "refuse",
         }
     }
@@ -59,7 +63,7 @@ impl Decision {
     /// The decision of a name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Once, Self::Origin, Self::Kind, Self::Refuse].into_iter().find(|one| one.as_str() == text)
+        [Self::Once, Self::Origin, Self::Kind, Self::Routine, Self::Refuse].into_iter().find(|one| one.as_str() == text)
     }
 }
 
@@ -130,6 +134,8 @@ impl Turn<'_> {
             "fingerprint": effect.fingerprint,
             "approved_before": before,
             "resumes": effect.follows,
+            "role": effect.element.as_ref().map(|(role, _)| role),
+            "name": effect.element.as_ref().map(|(_, name)| name),
         });
         let mut event = json!({
             "conversation_id": self.live.id,
@@ -139,6 +145,10 @@ impl Turn<'_> {
             "message": message,
             "tool_call_id": call_id,
         });
+        let step = self.routine.as_ref().and_then(RoutineRun::allowable_step).filter(|_| effect.element.is_some());
+        if let Some(step) = step {
+            (event["routine_step"], body["routine_step"]) = (step.into(), step.into());
+        }
         if let Some((request, result)) = request {
             event["request"] = request.clone();
             (body["request"], body["result"]) = (request, self.offer.cover_value(&result));
@@ -263,6 +273,7 @@ pub(super) fn decided(
             format!("Approved, and everything of this kind ({kind}) at {}", origin.unwrap_or("this place"))
         }
         Decision::Kind => format!("Approved, and everything of this kind ({kind})"),
+        Decision::Routine => "Approved, and in this step of the routine in later runs".to_owned(),
         _ if kind == "secret" => "Approved for this conversation".to_owned(),
         _ => "Approved".to_owned(),
     };

@@ -10,6 +10,7 @@ use super::guard::{Resumed, Wanted};
 use super::held_up::Activity;
 use super::messages::Entry;
 use super::questions::Ask;
+use super::routine;
 use super::turn::{Draft, End, Picture, Turn};
 use super::typed;
 use super::wire::{Facts, Wire};
@@ -188,7 +189,10 @@ impl Turn<'_> {
             }
             (Ok(arguments), true) => match Ask::of(prepared.name(), arguments) {
                 Some(ask) => ask.err()?,
-                None => return self.host_refusal(prepared.name(), arguments),
+                None => {
+                    let refused = self.routine.as_ref().and_then(|run| run.refusal(prepared.name(), arguments));
+                    return refused.or_else(|| self.host_refusal(prepared.name(), arguments));
+                }
             },
         };
         Some(ToolError::new(Code::BadRequest, problem))
@@ -221,6 +225,11 @@ impl Turn<'_> {
                 return Ok(Some(End::Interrupted));
             }
             if let Some(ask) = self.question(prepared) {
+                if let (Some(run), Some((_, note))) =
+                    (&mut self.routine, prepared.given().and_then(|given| routine::blocked(prepared.name(), given)))
+                {
+                    run.set_blocked(&note);
+                }
                 let rest: Vec<ToolCall> = calls.iter().skip(at + 1).map(|rest| rest.stored.clone()).collect();
                 return self.ask(Draft::default(), &ask, Some(&prepared.stored), &rest).map(Some);
             }
@@ -272,6 +281,14 @@ impl Turn<'_> {
             let stored = arguments_of(&prepared.stored);
             intent.change(|batch| batch.open_intent(prepared.id(), prepared.name(), stored));
             self.commit(intent)?;
+        }
+        if prepared.name() == routine::TOOL
+            && let Some(run) = &mut self.routine
+        {
+            let done = run.command(&arguments);
+            let outcome = Some(if done.is_ok() { IntentOutcome::Done } else { IntentOutcome::Failed });
+            let result = done.unwrap_or_else(|error| error.to_value());
+            return Ok(Made::Returned(Returned { result, images: Vec::new(), outcome }));
         }
         let cancel = self.cancel.part();
         let deadline = Deadline::after(CALL).cancelled_by(&cancel);
@@ -343,6 +360,15 @@ impl Turn<'_> {
             draft.event(AGENT_EVENT, event.into_value());
             if !is_secret {
                 self.reveal(prepared, message, &mut draft);
+            }
+        }
+        if let Some(run) = &mut self.routine {
+            run.count_time();
+            if let Some(given) = prepared.given() {
+                run.called(prepared.name(), given, &result);
+            }
+            if let Some(image) = images.last() {
+                run.pictured(image.media_type, &image.bytes);
             }
         }
         let (mut references, mut pictures) = (Vec::new(), Vec::new());

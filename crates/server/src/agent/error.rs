@@ -33,6 +33,12 @@ pub enum Error {
         /// The reason and what to do.
         problem: String,
     },
+    /// The message is to be a routine, and is none.
+    #[error("the message is not a valid routine: {}", first(.problems))]
+    Routine {
+        /// What is wrong with it, by line.
+        problems: Vec<crate::routine::Problem>,
+    },
     /// The model is unknown, or `llm.json` is invalid.
     #[error(transparent)]
     Model(#[from] llm::Error),
@@ -77,6 +83,10 @@ pub enum Error {
     },
 }
 
+fn first(problems: &[crate::routine::Problem]) -> String {
+    problems.first().map(ToString::to_string).unwrap_or_default()
+}
+
 fn at(line: Option<usize>) -> String {
     line.map_or_else(String::new, |line| format!(", line {line}"))
 }
@@ -88,7 +98,7 @@ impl Error {
         match self {
             Self::NotFound { .. } | Self::NoImage { .. } => Code::NotFound,
             Self::Conflict { .. } => Code::Conflict,
-            Self::BadRequest { .. } => Code::BadRequest,
+            Self::BadRequest { .. } | Self::Routine { .. } => Code::BadRequest,
             // The model and the toolset are arguments here.
             Self::Model(llm::Error::Unknown { .. } | llm::Error::None) => Code::BadRequest,
             Self::Model(error) => error.kind(),

@@ -3,7 +3,6 @@
 use serde_json::{Map, Value, json};
 
 use super::now;
-use cdpilot::code::Code;
 
 /// Name of the events of the agent.
 pub(super) const AGENT_EVENT: &str = "agent_event";
@@ -117,6 +116,6 @@ pub(super) fn complete(conversation: &str, success: bool, stopped: bool) -> Valu
 }
 
 /// The body of `error`.
-pub(super) fn error(conversation: &str, code: Code, problem: &str) -> Value {
+pub(super) fn error(conversation: &str, code: &str, problem: &str) -> Value {
     json!({ "conversation_id": conversation, "error": problem, "code": code })
 }

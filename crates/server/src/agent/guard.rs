@@ -1,6 +1,7 @@
 //! Which effects of a conversation a person approves, and what was approved.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
 
+use super::routine::StepScope;
 use super::settings::Settings;
 use super::wire::Wire;
 use crate::config;
@@ -126,6 +128,8 @@ impl Foreseen {
 pub(super) struct RunGuard {
     all: bool,
     grants: Vec<Grant>,
+    /// What a person has allowed for the step in progress of a routine.
+    routine: Option<Arc<StepScope>>,
     secrets: SecretStore,
     names: Vec<String>,
     /// Holds the requests of its pages.
@@ -140,6 +144,7 @@ impl RunGuard {
         settings: &Settings,
         default: config::Guard,
         secrets: &SecretStore,
+        routine: Option<(Arc<StepScope>, Vec<String>)>,
         wire: impl FnOnce() -> Wire,
     ) -> Option<Self> {
         let own = settings.more.get("guard").and_then(|guard| serde_json::from_value(guard.clone()).ok());
@@ -148,10 +153,12 @@ impl RunGuard {
             config::Guard::Irreversible => false,
             config::Guard::All => true,
         };
-        let (grants, names) = (grants_of(settings), settings.secrets());
+        let (grants, mut names) = (grants_of(settings), settings.secrets());
+        let (routine, lent) = routine.unzip();
+        names.extend(lent.unwrap_or_default());
         let wire = wire();
-        wire.begin_run(grants.clone());
-        Some(Self { all, grants, secrets: secrets.clone(), names, wire, state: Mutex::default() })
+        wire.begin_run(grants.clone(), routine.clone());
+        Some(Self { all, grants, routine, secrets: secrets.clone(), names, wire, state: Mutex::default() })
     }
 
     /// Begins a call; `approved`: what a person has approved of it.
@@ -191,7 +198,8 @@ impl Guard for RunGuard {
 
     fn permit(&self, effect: Effect, picture: &dyn Fn() -> Option<Image>) -> Result<Allowed, ToolError> {
         let mut state = self.state.lock();
-        if self.grants.iter().any(|grant| grant.allows(&effect)) {
+        let in_routine = self.routine.as_ref().is_some_and(|scope| scope.allows(&effect));
+        if in_routine || self.grants.iter().any(|grant| grant.allows(&effect)) {
             // It may have been approved for all effects of its kind.
             state.approved = None;
             self.wire.cover(&effect);
@@ -245,6 +253,7 @@ impl Guard for RunGuard {
     }
 
     fn secret_named(&self, value: &str) -> Option<String> {
-        self.secrets.name_of(value, &self.names)
+        let name = self.secrets.name_of(value, &self.names)?;
+        Some(name.rsplit_once('/').map_or(name.as_str(), |(_, name)| name).to_owned())
     }
 }

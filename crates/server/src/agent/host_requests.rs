@@ -213,8 +213,8 @@ pub(super) fn decided(
     let host = question.body["destination"].as_str().unwrap_or_default();
     let note_text = if note.is_empty() { String::new() } else { format!(" The user says: {note}") };
     let (list, system, result) = match decision {
-        Decision::Kind => {
-            let problem = "decision: kind would admit every host; answer once or origin to admit this host for the conversation, or refuse";
+        Decision::Kind | Decision::Routine => {
+            let problem = "decision: a host is admitted for the conversation only; answer once or origin, or refuse";
             return Err(Error::BadRequest { problem: problem.to_owned() });
         }
         Decision::Once | Decision::Origin => (

@@ -20,6 +20,7 @@
 //! | `approvals` | questions whether something may be done, and what their answers lead to |
 //! | `host_requests` | requests for hosts that a conversation may not reach |
 //! | `held_up` | what holds up a run |
+//! | `routine` | runs of routines: what a model is held to while it follows one |
 //! | `repair` | results for calls that were interrupted |
 //! | `stuck` | recognises that a model makes no progress |
 //! | `pictures` | which images a model still gets |
@@ -53,6 +54,7 @@ mod prompts;
 mod questions;
 mod reading;
 mod repair;
+mod routine;
 mod run;
 mod settings;
 mod slots;
@@ -71,10 +73,22 @@ pub use error::Error;
 pub use follow::{Followed, Follower};
 pub use held_up::{HoldUp, HoldUpState};
 pub use reading::Overview;
+pub use routine::{
+    Permission, RoutineError, RoutineStart, RunCause, RunCounts, RunFacts, RunItems, RunLimits, RunResult, RunStep,
+    StepHow, StepStatus, check_routine, run_facts,
+};
 pub use settings::{Mode, NewConversation};
 
 /// Time limit for an operation on the database.
 const WRITE: Duration = Duration::from_secs(30);
+
+/// A new id for something that is stored: a random UUID of version 4.
+///
+/// # Errors
+/// [`Error::Thread`] when the system has no random numbers.
+pub fn new_id() -> Result<String, Error> {
+    agents::uuid()
+}
 
 /// The current time, in seconds since 1970.
 fn now() -> f64 {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::prompts::{Flags, Prompts};
 use super::settings::Settings;
-use super::{Error, ProvideTools, host_requests};
+use super::{Error, ProvideTools, host_requests, routine};
 use crate::control::Control;
 use crate::llm::{Model, Size, ToolSpec};
 use crate::secrets::SecretStore;
@@ -44,12 +44,24 @@ impl AskUser for Conversing {
 struct AllowedSecrets {
     store: SecretStore,
     names: Vec<String>,
+    /// Values that a run was given, by the names under which they are kept in memory.
+    lent: BTreeMap<String, String>,
     /// Fields that a person has approved for a secret, besides those for passwords and one-time codes.
     approved: Mutex<Vec<(String, SecretTarget)>>,
 }
 
 impl SecretSource for AllowedSecrets {
     fn typed(&self, name: &str, target: &SecretTarget) -> Result<String, String> {
+        if let Some(kept) = self.lent.get(name) {
+            return self.store.typed(kept, target, false).map_err(|problem| {
+                match problem.contains("no longer stored") {
+                    true => format!(
+                        "the value of the input {name:?} is gone, because the server was restarted; start the run again"
+                    ),
+                    false => format!("the input {name:?}: {problem}"),
+                }
+            });
+        }
         if self.names.iter().any(|allowed| allowed == name) {
             let is_approved = self.approved.lock().iter().any(|(of, approved)| of == name && approved == target);
             return self.store.typed(name, target, is_approved);
@@ -80,6 +92,7 @@ impl Offer {
         provider: &dyn ProvideTools,
         control: &Control,
         settings: &Settings,
+        lent: &BTreeMap<String, String>,
         deadline: Deadline<'_>,
     ) -> Result<(Self, Vec<String>), Error> {
         let toolbox = provider.toolbox().map_err(|problem| Error::Tools { problem })?;
@@ -89,13 +102,13 @@ impl Offer {
         let mut options = ToolboxOptions::new().ask(Arc::new(Conversing));
         (options.profile, options.workspace) = (settings.profile.clone(), settings.cwd.clone().map(PathBuf::from));
         let (store, names) = (control.secret_store().clone(), settings.secrets());
-        let secrets = AllowedSecrets { store, names, approved: Mutex::default() };
+        let secrets = AllowedSecrets { store, names, lent: lent.clone(), approved: Mutex::default() };
         for name in &secrets.names {
             // Reads its value, which is redacted from now on. An error is reported when it is typed.
             let _ = secrets.store.find(name);
         }
         let scope = Scope::new(control.home(), control.config(), &options)
-            .with_secrets(TypedSecrets::new(secrets), !settings.secrets().is_empty());
+            .with_secrets(TypedSecrets::new(secrets), !settings.secrets().is_empty() || !lent.is_empty());
         let tools = enabled.tools(toolbox.toolsets(), &registry, &scope).into_iter();
         let mut tools: BTreeMap<String, Tool> = tools.map(|tool| (tool.name.to_string(), tool)).collect();
         if !settings.hosts().is_empty() {
@@ -113,6 +126,11 @@ impl Offer {
         let empty: Vec<String> = empty.collect();
         let failed = failed.into_iter().map(|(toolset, error)| format!("{toolset}: {error}")).chain(empty).collect();
         Ok((Self { registry, scope, tools }, failed))
+    }
+
+    /// Adds the tool for the steps of a routine.
+    pub(super) fn add_routine(&mut self) {
+        self.tools.insert(routine::TOOL.to_owned(), routine::tool());
     }
 
     pub(super) fn has(&self, name: &str) -> bool {

@@ -29,7 +29,16 @@ impl Ask {
         let (kind, field) = match tool {
             "clarify" => (QuestionKind::Clarify, "question"),
             "please_help_me" => (QuestionKind::Help, "message"),
-            _ => return None,
+            _ => {
+                let (n, note) = super::routine::blocked(tool, arguments)?;
+                if note.is_empty() {
+                    return Some(Err("give a note: why the step cannot be done".to_owned()));
+                }
+                let text = format!(
+                    "Step {n} of the routine cannot be done: {note}. Do it in the browser, or say how to go on."
+                );
+                return Some(Ok(Self::help(text)));
+            }
         };
         let text = arguments.get(field).and_then(Value::as_str).unwrap_or_default().trim();
         if text.is_empty() || text.chars().count() > MOST_CHARS {

@@ -110,6 +110,7 @@ fn turn<'i>(inner: &'i Inner, live: &'i Live, slot: Slot<'i>) -> (End, Option<En
         Err(error) => return (failed(&error), None),
     };
     let end = turn.run().unwrap_or_else(|error| failed(&error));
+    turn.end_routine(&end);
     (end, turn.take_pictures())
 }
 
@@ -147,12 +148,14 @@ pub(super) fn report(inner: &Inner, live: &Live, text: &str) {
 fn finish(inner: &Inner, live: &Live, end: End, pictures: Option<Entry>) {
     let stored = match &end {
         End::Finished | End::Waiting => Ok(()),
-        End::Interrupted | End::Failed { .. } | End::MaxSteps(_) => ended(inner, live, &end, pictures),
+        End::Interrupted | End::Failed { .. } | End::MaxSteps(_) | End::Routine(_) => {
+            ended(inner, live, &end, pictures)
+        }
     };
     if let Err(problem) = stored {
         tracing::warn!(conversation = %live.id, %problem, "the end of a run could not be stored");
         let (code, problem) = (problem.kind(), format!("the end of the run could not be stored: {problem}"));
-        live.feed.publish([FeedEntry::Unstored(Arc::new(error(&live.id, code, &problem)))]);
+        live.feed.publish([FeedEntry::Unstored(Arc::new(error(&live.id, code.as_str(), &problem)))]);
     }
     live.end(end != End::Waiting);
 }
@@ -166,11 +169,15 @@ fn ended(inner: &Inner, live: &Live, end: &End, pictures: Option<Entry>) -> Resu
     let batch = match end {
         End::Failed { code, problem } => {
             let batch = batch.state(ConversationState::Error);
-            batch.event(ERROR, error(id, *code, problem))
+            batch.event(ERROR, error(id, code.as_str(), problem))
+        }
+        End::Routine(ending) => {
+            let batch = batch.state(ConversationState::Error);
+            batch.event(ERROR, error(id, ending.code, &ending.problem))
         }
         End::MaxSteps(most) => {
             let problem = format!("the run has reached agent.max_steps ({most}); resume it to continue");
-            batch.state(ConversationState::Idle).event(ERROR, error(id, Code::Conflict, &problem))
+            batch.state(ConversationState::Idle).event(ERROR, error(id, Code::Conflict.as_str(), &problem))
         }
         _ => {
             let batch = batch.state(ConversationState::Idle);

@@ -135,6 +135,11 @@ impl Settings {
         self.texts("secrets")
     }
 
+    /// The size of its tabs, in CSS pixels.
+    pub(super) fn viewport(&self) -> Option<(u32, u32)> {
+        serde_json::from_value(self.more.get("viewport")?.clone()).ok()
+    }
+
     pub(super) fn is_replay(&self) -> bool {
         self.mode == Mode::RoutineReplay
     }

@@ -11,6 +11,7 @@ use super::feed::Entry as FeedEntry;
 use super::held_up::Activity;
 use super::messages::{Entry, Kind};
 use super::questions::Ask;
+use super::routine::Answered;
 use super::turn::{Draft, End, Turn};
 use super::usage::usage_metrics;
 use super::{Error, run};
@@ -132,6 +133,10 @@ impl Turn<'_> {
         if let Some(end) = self.call_all(&calls, opened)? {
             return Ok(Some(end));
         }
+        let pages = self.pages();
+        if let Some(ending) = self.routine.as_mut().and_then(|run| run.login_wall(&pages)) {
+            return Ok(Some(End::Routine(ending)));
+        }
         self.check_progress()
     }
 
@@ -139,7 +144,11 @@ impl Turn<'_> {
     pub(super) fn count(&mut self, model: &Model, answer: &Answer, draft: &mut Draft) {
         let input = answer.usage.map(|usage| usage.input).filter(|input| *input > 0);
         self.last_input = input.map(|input| (input, self.entries.len()));
+        let before = self.metrics.cost();
         self.metrics.add(model, answer.usage);
+        if let Some(run) = &mut self.routine {
+            run.count_request(self.metrics.cost() - before);
+        }
         let metrics = self.metrics.to_value(model, answer.usage);
         draft.event(USAGE_METRICS, usage_metrics(model, &metrics));
         draft.change(|batch| batch.usage(metrics));
@@ -171,6 +180,21 @@ impl Turn<'_> {
         if let Some(held) = self.held_request("the last action") {
             self.commit(draft)?;
             return self.ask_request(held, None, &[]).map(Some);
+        }
+        let pages = self.pages();
+        match self.routine.as_mut().map(|run| run.answered(text, &pages)) {
+            Some(Answered::Continue(notice)) => {
+                draft.entries.push(Entry::user(Kind::Notice, notice));
+                draft.system("The model wanted to end before the routine was done; it was reminded.");
+                self.stuck.said();
+                self.commit(draft)?;
+                return self.check_progress();
+            }
+            Some(Answered::Failed(ending)) => {
+                self.commit(draft)?;
+                return Ok(Some(End::Routine(ending)));
+            }
+            Some(Answered::Done) | None => {}
         }
         draft.event(COMPLETE, complete(&self.live.id, true, false));
         draft.change(|batch| batch.state(ConversationState::Idle).unfinished(false));

@@ -12,6 +12,7 @@ use super::guard::RunGuard;
 use super::live::{Interrupted, Live};
 use super::messages::{Entry, Kind, unanswered};
 use super::offer::Offer;
+use super::routine::{Ending, RoutineRun};
 use super::settings::Settings;
 use super::slots::Slot;
 use super::stuck::Stuck;
@@ -20,7 +21,7 @@ use super::wire::Wire;
 use super::{Error, WRITE, run};
 use crate::control::Session;
 use crate::llm::{Models, Part, ToolSpec};
-use crate::store::{Batch, Committed};
+use crate::store::{Batch, Committed, RunStatus};
 use cdpilot::code::Code;
 use cdpilot::sync::{Cancel, Deadline};
 
@@ -52,6 +53,8 @@ pub(super) enum End {
     },
     /// The number of steps of a run is limited.
     MaxSteps(u32),
+    /// The run of a routine cannot go on.
+    Routine(Ending),
 }
 
 /// Changes that are stored together.
@@ -127,6 +130,8 @@ pub(super) struct Turn<'a> {
     pub(super) guard: Option<Arc<RunGuard>>,
     /// Holds the requests of its pages; `None` without a guard.
     pub(super) wire: Option<Wire>,
+    /// The routine that it follows, if any.
+    pub(super) routine: Option<RoutineRun>,
     /// Its place among the runs; given back while it is paused.
     slot: Option<Slot<'a>>,
 }
@@ -141,10 +146,16 @@ impl<'a> Turn<'a> {
         let (_, model) = models.find(Some(&stored.model))?;
         let cancel = live.cancel();
         let loading = Deadline::after(LOAD).cancelled_by(&cancel);
-        let (mut offer, failed) = Offer::load(&*inner.tools, &inner.control, &settings, loading)?;
+        let mut routine = RoutineRun::of(&inner.store, &live.id)?;
+        let lent = routine.as_ref().map(|run| run.lent_names(&live.id)).unwrap_or_default();
+        let (mut offer, failed) = Offer::load(&*inner.tools, &inner.control, &settings, &lent, loading)?;
+        if routine.is_some() {
+            offer.add_routine();
+        }
         let permitted = || live.wire(&settings.requests());
+        let scope = routine.as_ref().map(|run| (run.scope(), lent.values().cloned().collect()));
         let guard =
-            RunGuard::of(&settings, inner.control.config().agent.guard, inner.control.secret_store(), permitted);
+            RunGuard::of(&settings, inner.control.config().agent.guard, inner.control.secret_store(), scope, permitted);
         let guard = guard.map(Arc::new);
         let wire = guard.as_ref().map(|guard| guard.wire().clone());
         if let Some(guard) = &guard {
@@ -154,7 +165,8 @@ impl<'a> Turn<'a> {
             offer.scope = offer.scope.without_pictures();
         }
         let flags = offer.flags(model, &settings, inner.control.config().agent.confirm);
-        let system = inner.prompts.system(model.profile, flags, &settings.secrets())?;
+        let names: Vec<String> = settings.secrets().into_iter().chain(lent.keys().cloned()).collect();
+        let system = inner.prompts.system(model.profile, flags, &names)?;
         let prefix = format!("/agent/conversations/{}/images/", live.id);
         let image = |path: &str| {
             let n = path.strip_prefix(&prefix).and_then(|n| n.parse().ok()).filter(|_| model.vision)?;
@@ -165,7 +177,8 @@ impl<'a> Turn<'a> {
         let entries = messages.iter().map(|message| Entry::read(&message.body, image)).collect();
         let short: String = live.id.chars().take(SHORT).collect();
         let mut new = Session::unlisted(&format!("agent-{short}"), !settings.share_login);
-        new = new.with_viewport(WIDTH, HEIGHT).may_share_context();
+        let (width, height) = settings.viewport().unwrap_or((WIDTH, HEIGHT));
+        new = new.with_viewport(width, height).may_share_context();
         if let Some(wire) = &wire {
             new = new.watched_by(Arc::new(wire.clone()));
         }
@@ -180,6 +193,9 @@ impl<'a> Turn<'a> {
         }
         session.keep_tabs(true);
         let dialogs = Dialogs::new(inner.control.profile(settings.profile.as_deref())?.for_session(&session));
+        if let Some(run) = &mut routine {
+            run.begin_turn(&dialogs.pages());
+        }
         let tools = offer.specs(&inner.prompts, model.profile, flags)?;
         let mut turn = Self {
             inner,
@@ -204,6 +220,7 @@ impl<'a> Turn<'a> {
             notice: None,
             guard,
             wire,
+            routine,
             slot: Some(slot),
         };
         turn.restore_todos();
@@ -248,9 +265,14 @@ impl<'a> Turn<'a> {
             return Ok(end);
         }
         self.tell_notice()?;
-        for _ in 0..most {
+        let mut steps = 0..most;
+        // Runs of routines have limits of their own.
+        while self.routine.is_some() || steps.next().is_some() {
             if self.checkpoint().is_some() {
                 return Ok(End::Interrupted);
+            }
+            if let Some(ending) = self.routine.as_ref().and_then(RoutineRun::limit) {
+                return Ok(End::Routine(ending));
             }
             if let Some(end) = self.step()? {
                 return Ok(end);
@@ -288,6 +310,9 @@ impl<'a> Turn<'a> {
             self.live.open_wire(true);
             self.live.wait_while_paused();
             self.live.open_wire(false);
+            if let Some(run) = &mut self.routine {
+                run.skip_time();
+            }
             if self.live.interrupted().is_none() {
                 self.handed_back.extend(handover.changes());
                 self.slot = run::slot(self.inner, self.live);
@@ -319,6 +344,10 @@ impl<'a> Turn<'a> {
     pub(super) fn commit(&mut self, draft: Draft) -> Result<Committed, Error> {
         let Draft { batch, mut entries, images } = draft;
         let batch = entries.iter().fold(batch, |batch, entry| batch.message(entry.body()));
+        let batch = match self.routine.as_mut().and_then(RoutineRun::take_change) {
+            Some(change) => batch.run(change),
+            None => batch,
+        };
         let committed = self.live.commit(&self.inner.store, batch)?;
         if images > 0 {
             for path in entries.iter_mut().flat_map(|entry| &mut entry.images) {
@@ -334,6 +363,27 @@ impl<'a> Turn<'a> {
         match crate::store::image_place(path) {
             Some(place) => format!("/agent/conversations/{}/images/{}", self.live.id, committed.first_image + place),
             None => path.to_owned(),
+        }
+    }
+
+    /// Stores how the run of a routine ended.
+    pub(super) fn end_routine(&mut self, end: &End) {
+        let is_ending = self.live.interrupted() == Some(Interrupted::Ending);
+        let Some(run) = &mut self.routine else { return };
+        match end {
+            // Stored with the answer, or with the question.
+            End::Finished | End::Waiting => {}
+            End::Interrupted if is_ending => run.end(RunStatus::Interrupted, Some(Code::Interrupted.as_str())),
+            End::Interrupted | End::MaxSteps(_) => run.end(RunStatus::Stopped, None),
+            End::Failed { code, .. } => run.end(RunStatus::Failed, Some(code.as_str())),
+            End::Routine(ending) => run.end_early(ending),
+        }
+        let is_over = matches!(end, End::Finished | End::Routine(_));
+        if let Err(problem) = self.commit(Draft::default()) {
+            tracing::warn!(conversation = %self.live.id, %problem, "the report of a run could not be stored");
+        }
+        if is_over {
+            self.inner.control.secret_store().take_back(&format!("{}/", self.live.id));
         }
     }
 

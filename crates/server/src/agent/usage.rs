@@ -41,6 +41,11 @@ impl Metrics {
         self.currency = price.map(|price| price.currency.clone()).or_else(|| self.currency.take());
     }
 
+    /// What all calls have cost; 0 if that is not known.
+    pub(super) fn cost(&self) -> f64 {
+        self.cost.unwrap_or_default()
+    }
+
     /// As stored and shown. `last`: the tokens of the last call.
     pub(super) fn to_value(&self, model: &Model, last: Option<Usage>) -> Value {
         let Usage { input, cached_input, output, reasoning, .. } = self.tokens;

@@ -84,7 +84,8 @@ pub struct AnswerQuestion {
     /// Id of an approval, as in `help_request`.
     #[serde(default)]
     pub approval_id: Option<String>,
-    /// The decision about an approval: this `once`, this kind of effect at this `origin`, this `kind` everywhere, or `refuse`.
+    /// The decision about an approval: this `once`, this kind of effect at this `origin`, this `kind` everywhere, in
+    /// later runs of this `routine` too, or `refuse`.
     #[serde(default)]
     pub decision: Option<DecisionName>,
     /// A word for the model with a refusal; at most 2,000 characters.
@@ -102,6 +103,8 @@ pub enum DecisionName {
     Origin,
     /// This kind of effect, in this conversation.
     Kind,
+    /// In a run of a routine: this effect in this step, also in later runs.
+    Routine,
     /// Not at all.
     Refuse,
 }

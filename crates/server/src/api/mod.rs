@@ -9,6 +9,7 @@ mod answers;
 mod operation;
 pub mod operations;
 mod requests;
+mod routines;
 mod secrets;
 
 use std::fmt;
@@ -17,6 +18,7 @@ pub use agent::*;
 pub use answers::*;
 pub use operation::{Access, MAX_TIMEOUT, Operation, Spec, TimeLimit};
 pub use requests::*;
+pub use routines::*;
 pub use secrets::*;
 
 /// The request header that names a session of the profile.

@@ -112,6 +112,10 @@ pub(super) const fn post<I, A>(path: &'static str, summary: &'static str) -> Ope
     new(Method::Post, path, summary)
 }
 
+pub(super) const fn patch<I, A>(path: &'static str, summary: &'static str) -> Operation<I, A> {
+    new(Method::Patch, path, summary)
+}
+
 pub(super) const fn delete<I, A>(path: &'static str, summary: &'static str) -> Operation<I, A> {
     new(Method::Delete, path, summary)
 }

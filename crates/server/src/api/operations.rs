@@ -1,18 +1,20 @@
 //! All operations, by subject, in the order of `openapi.json`. See [`Operation`].
 
-use super::operation::{Access, Operation, delete, get, post};
+use super::operation::{Access, Operation, delete, get, patch, post};
 use super::{
     AddCookies, AddRoute, Added, AnswerDialog, AnswerQuestion, AnyBody, ArmChooser, BodyQuery, BrowserIdValid,
-    BrowserRegistered, ChooserArmed, Console, ConsoleQuery, ConversationCreated, ConversationEvents, ConversationList,
-    ConversationMessages, ConversationShown, ConversationsQuery, Cookies, CookiesQuery, CreateConversation,
-    DeleteCookies, Deleted, DialogAnswered, Dialogs, Disarmed, Doctor, Downloaded, Errors, ErrorsQuery, EventsPage,
-    EventsQuery, FindQuery, FocusTab, FrameAnswer, FrameQuery, Frames, FramesQuery, GetQuery, HarAnswer, HarQuery,
-    Health, Highlight, HistoryNavigation, ImportCookies, Items, KnownRefs, LabelTab, LoadStateBody, McpQuery,
-    ModelSettings, ModelTested, NavigateTo, NewSecret, NewSession, NoFields, OneProfile, OneRequest, OneSession,
-    OpenTab, PdfAnswer, Profiles, RawCommand, RawResult, RegisterBrowser, Removed, RequestQuery, Requests,
-    RequestsQuery, RescueAnswer, RootQuery, RouteAdded, Routes, RunChanged, SaveStateBody, ScreenshotAnswer,
-    SecretList, SecretStored, SendMessage, Sessions, SetStorage, SettingsShown, SnapshotAnswer, SnapshotQuery, Start,
-    StorageQuery, TabAnswer, TabOpened, Tabs, TakeScreenshot, TestModel, TextQuery, Ticket, UiSecret, WaitDownload,
+    BrowserRegistered, ChangeRoutine, ChooserArmed, Console, ConsoleQuery, ConversationCreated, ConversationEvents,
+    ConversationList, ConversationMessages, ConversationShown, ConversationsQuery, Cookies, CookiesQuery,
+    CreateConversation, CreateRoutine, DeleteCookies, Deleted, DialogAnswered, Dialogs, Disarmed, Doctor, Downloaded,
+    Errors, ErrorsQuery, EventsPage, EventsQuery, FindQuery, FocusTab, FrameAnswer, FrameQuery, Frames, FramesQuery,
+    GetQuery, HarAnswer, HarQuery, Health, Highlight, HistoryNavigation, ImportCookies, Items, KnownRefs, LabelTab,
+    LoadStateBody, McpQuery, ModelSettings, ModelTested, NavigateTo, NewSecret, NewSession, NoFields, OneProfile,
+    OneRequest, OneRoutine, OneSession, OneVersion, OpenTab, PdfAnswer, Profiles, RawCommand, RawResult,
+    RegisterBrowser, Removed, RequestQuery, Requests, RequestsQuery, RescueAnswer, RootQuery, RouteAdded, Routes,
+    RoutineCreated, RoutineList, RunChanged, RunInfo, RunList, RunRoutine, SaveStateBody, ScreenshotAnswer, SecretList,
+    SecretStored, SendMessage, Sessions, SetStorage, SettingsShown, SnapshotAnswer, SnapshotQuery, Start, StorageQuery,
+    TabAnswer, TabOpened, Tabs, TakeScreenshot, TestModel, TextQuery, Ticket, UiSecret, VersionList, VersionQuery,
+    WaitDownload,
 };
 use crate::control::{ClosedTab, LabelledTab, Navigated, NewProfile, Status, TabInfo};
 use crate::llm::Models;
@@ -108,6 +110,43 @@ pub const ANSWER_QUESTION: Operation<AnswerQuestion, RunChanged> =
     post("/agent/conversations/:id/answer", "Answer the open question of a conversation, which continues it")
         .quick()
         .global();
+
+// Routines and their runs.
+
+pub const ROUTINES: Operation<NoFields, RoutineList> = get("/routines", "List routines").quick().global();
+pub const CREATE_ROUTINE: Operation<CreateRoutine, RoutineCreated> =
+    post("/routines", "Check a text and store it as a routine").quick().global();
+pub const ROUTINE: Operation<NoFields, OneRoutine> =
+    get("/routines/:id", "Show a routine, by its id or its name").quick().global();
+pub const CHANGE_ROUTINE: Operation<ChangeRoutine, OneRoutine> =
+    patch("/routines/:id", "Change a routine; a new text becomes a version of its own").quick().global();
+pub const DELETE_ROUTINE: Operation<NoFields, Removed> =
+    delete("/routines/:id", "Delete a routine with its versions and the reports of its runs").quick().global();
+pub const ROUTINE_VERSIONS: Operation<NoFields, VersionList> =
+    get("/routines/:id/versions", "List the versions of a routine").quick().global();
+pub const ROUTINE_VERSION: Operation<VersionQuery, OneVersion> =
+    get("/routines/:id/versions/:n", "Show a version of a routine, or compare it with another one").quick().global();
+pub const APPROVE_VERSION: Operation<NoFields, OneRoutine> =
+    post("/routines/:id/versions/:n/approve", "Make a proposed or an older version the text of the routine")
+        .quick()
+        .global();
+pub const REJECT_VERSION: Operation<NoFields, OneRoutine> =
+    post("/routines/:id/versions/:n/reject", "Reject a proposed version").quick().global();
+pub const REMOVE_PERMISSION: Operation<NoFields, OneRoutine> =
+    delete("/routines/:id/allowed/:index", "Take back what was allowed for later runs; the index counts from 0")
+        .quick()
+        .global();
+pub const RUN_ROUTINE: Operation<RunRoutine, AnyBody> =
+    post("/routines/:id/run", "Run a routine; stream the events of the run as Server-Sent Events")
+        .quick()
+        .global()
+        .media("text/event-stream");
+pub const ROUTINE_RUNS: Operation<NoFields, RunList> =
+    get("/routines/:id/runs", "List the runs of a routine with their reports").quick().global();
+pub const ROUTINE_RUN: Operation<NoFields, RunInfo> =
+    get("/routines/:id/runs/:run_id", "Show the report of a run").quick().global();
+pub const ROUTINE_RUN_IMAGE: Operation<NoFields, AnyBody> =
+    get("/routines/:id/runs/:run_id/images/:n", "Return a picture of a report").quick().global().media("image/png");
 
 // Browsers, profiles, sessions, tabs, navigation.
 

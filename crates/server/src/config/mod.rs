@@ -31,7 +31,7 @@ pub use kinds::{AutoSwitch, Bridge, Policy, RawCdp, SecretsIn, Subresources, Tra
 pub use nearest::nearest;
 pub use running::{Claim, Claimed, Running};
 pub use settings::{
-    Agent, Browser, Config, Guard, Navigation, Profile, RESERVED_PORT, Secrets, Server, TabLimits, Viewport,
+    Agent, Browser, Config, Guard, Navigation, Profile, RESERVED_PORT, Routines, Secrets, Server, TabLimits, Viewport,
 };
 pub use token::Token;
 pub use tools::{CustomTools, McpServer, McpTools, Platform, Search, Terminal, Tools};

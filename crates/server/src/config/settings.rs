@@ -34,6 +34,8 @@ pub struct Config {
     pub server: Server,
     /// Model, limits and confirmations of the agent.
     pub agent: Agent,
+    /// What is kept of runs of routines.
+    pub routines: Routines,
     /// Secrets that conversations may type.
     pub secrets: Secrets,
 }
@@ -48,6 +50,7 @@ impl Default for Config {
             tools: Tools::default(),
             server: Server::default(),
             agent: Agent::default(),
+            routines: Routines::default(),
             secrets: Secrets::default(),
         }
     }
@@ -270,6 +273,22 @@ pub struct Agent {
     pub confirm: bool,
     /// Which actions of a model a person approves.
     pub guard: Guard,
+}
+
+/// Settings of `routines`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Routines {
+    /// Number of the last runs of each routine whose reports are kept.
+    pub keep_runs: usize,
+    /// Days that the pictures of reports are kept.
+    pub keep_days: u32,
+}
+
+impl Default for Routines {
+    fn default() -> Self {
+        Self { keep_runs: 50, keep_days: 30 }
+    }
 }
 
 /// Which actions of a model a person approves.

@@ -146,6 +146,15 @@ impl Control {
         &self.shared.secret_store
     }
 
+    /// Whether `browser.navigation` admits an address.
+    ///
+    /// # Errors
+    /// [`Error::BadRequest`] with the reason why it does not, as part of a sentence.
+    pub fn admits(&self, address: &str) -> Result<(), Error> {
+        let checked = self.shared.navigation.check(address);
+        checked.map(drop).map_err(|refused| Error::BadRequest { problem: refused.to_string() })
+    }
+
     /// The hosts of a session ([`Session::with_hosts`]), by patterns as in `browser.navigation`.
     ///
     /// # Errors

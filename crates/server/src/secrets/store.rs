@@ -97,6 +97,8 @@ struct Known {
     typed: BTreeSet<String>,
     /// One-time codes that were typed, with the time.
     codes: Vec<(Instant, String)>,
+    /// Values that are kept in memory only, with the origin in which they may be typed.
+    lent: BTreeMap<String, (String, String)>,
 }
 
 impl fmt::Debug for SecretStore {
@@ -235,11 +237,41 @@ impl SecretStore {
         self.read_again(home, true)
     }
 
+    /// Keeps a value in memory that may be typed into any field of one origin, under a name that no stored secret can have. It is
+    /// redacted like a stored one.
+    pub(crate) fn lend(&self, name: &str, origin: &str, value: String) {
+        let mut known = self.0.known.lock();
+        known.lent.insert(name.to_owned(), (origin.to_owned(), value));
+        self.cover(&known);
+    }
+
+    /// Forgets the values that were lent under names with this beginning. Pages may still hold them, so they stay redacted.
+    pub(crate) fn take_back(&self, beginning: &str) {
+        let mut known = self.0.known.lock();
+        let Known { lent, former, .. } = &mut *known;
+        lent.retain(|name, (_, value)| {
+            let stays = !name.starts_with(beginning);
+            if !stays {
+                former.insert(value.clone());
+            }
+            stays
+        });
+    }
+
     /// What to type for a secret into a field: its value, or the one-time code of this moment. `approved`: a person has approved
     /// the field. The reason if it must not be typed there. From now on, parts of it are redacted, too.
     pub(crate) fn typed(&self, name: &str, target: &SecretTarget, approved: bool) -> Result<String, String> {
         self.refresh(true).map_err(|error| error.to_string())?;
         let mut known = self.0.known.lock();
+        if let Some((origin, value)) = known.lent.get(name).cloned() {
+            if origin != target.origin {
+                return Err(format!("the value belongs to {origin}, and this field is in a page of {}", target.origin));
+            }
+            if known.typed.insert(value.clone()) {
+                self.cover(&known);
+            }
+            return Ok(value);
+        }
         let entry = known.entries.get(name);
         let entry = entry.ok_or_else(|| format!("the secret {name:?} is no longer stored"))?;
         if entry.origin != target.origin {
@@ -276,6 +308,10 @@ impl SecretStore {
     /// The secret among some that has a value, or whose one-time code it is.
     pub(crate) fn name_of(&self, value: &str, names: &[String]) -> Option<String> {
         let known = self.0.known.lock();
+        let is_lent = |name: &&String| known.lent.get(*name).is_some_and(|(_, lent)| lent == value);
+        if let Some(name) = names.iter().find(is_lent) {
+            return Some(name.clone());
+        }
         let has = |name: &&String| match known.entries.get(*name) {
             Some(entry) if entry.totp => known.codes.iter().any(|(_, code)| code == value),
             Some(_) => known.values.get(*name).is_some_and(|known| known == value),
@@ -287,7 +323,9 @@ impl SecretStore {
     /// Fingerprints of all values and codes, to find them in a page.
     pub(crate) fn fingerprints(&self, base: u32) -> Vec<Fingerprint> {
         let known = self.0.known.lock();
-        let texts = known.values.values().chain(&known.former).chain(known.codes.iter().map(|(_, code)| code));
+        let lent = known.lent.values().map(|(_, value)| value);
+        let texts =
+            known.values.values().chain(&known.former).chain(lent).chain(known.codes.iter().map(|(_, code)| code));
         let forms = texts.flat_map(|text| forms_of(text)).filter(Covered::is_long_enough);
         let parts = known.typed.iter().flat_map(|text| fingerprinted_parts(text, base));
         forms.map(|form| Fingerprint::of(form.text(), base)).chain(parts).collect()
@@ -329,7 +367,8 @@ impl SecretStore {
     }
 
     fn cover(&self, known: &Known) {
-        let values = known.values.values().chain(&known.former).flat_map(|value| forms_of(value));
+        let lent = known.lent.values().map(|(_, value)| value);
+        let values = known.values.values().chain(&known.former).chain(lent).flat_map(|value| forms_of(value));
         let codes = known.codes.iter().flat_map(|(_, code)| forms_of(code));
         let parts = known.typed.iter().flat_map(|value| parts_of(value));
         self.0.covers.replace_covered(values.chain(codes).chain(parts));

@@ -245,7 +245,11 @@ impl From<crate::agent::Error> for ApiError {
             Code::UnknownToolset => Code::BadRequest,
             kind => kind,
         };
-        Self::of(code, &error, None)
+        let answer = Self::of(code, &error, None);
+        match &error {
+            crate::agent::Error::Routine { problems } => answer.with("problems", problems),
+            _ => answer,
+        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! Parses query parameters and JSON bodies. Unknown names are rejected with the nearest known one.
 
-use serde::de::DeserializeOwned;
+use std::fmt;
+
+use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::error::ApiError;
@@ -29,7 +32,7 @@ pub(super) fn body(bytes: &[u8], schema: &Value) -> Result<Map<String, Value>, A
     let body = if bytes.iter().all(u8::is_ascii_whitespace) {
         Ok(Value::Object(Map::new()))
     } else {
-        serde_json::from_slice(bytes)
+        serde_json::from_slice::<Unique>(bytes).map(|unique| unique.0)
     };
     match body {
         Ok(body @ Value::Object(_)) => {
@@ -39,6 +42,73 @@ pub(super) fn body(bytes: &[u8], schema: &Value) -> Result<Map<String, Value>, A
             Err(ApiError::bad("the body is not a JSON object; send one, such as {\"url\": \"https://example.com\"}"))
         }
         Err(problem) => Err(ApiError::bad(format!("the body is not valid JSON: {problem}"))),
+    }
+}
+
+/// JSON in which no object has a field twice: only one of the values would be used.
+struct Unique(Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(UniqueVisitor).map(Self)
+    }
+}
+
+struct UniqueVisitor;
+
+impl<'de> Visitor<'de> for UniqueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut all = Vec::new();
+        while let Some(Unique(item)) = items.next_element()? {
+            all.push(item);
+        }
+        Ok(all.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
+        let mut all = Map::new();
+        while let Some(name) = fields.next_key::<String>()? {
+            let Unique(value) = fields.next_value()?;
+            if all.contains_key(&name) {
+                return Err(A::Error::custom(format!("the field {} is given twice; send it once", shown(&name))));
+            }
+            all.insert(name, value);
+        }
+        Ok(all.into())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ConversationState, IntentOutcome, QuestionKind, now};
+use super::{ConversationState, IntentOutcome, QuestionKind, RunChange, now};
 #[cfg(doc)]
 use super::{Error, KEPT_IMAGES};
 
@@ -31,6 +31,7 @@ pub struct Batch {
     pub(super) closed: Vec<(String, IntentOutcome)>,
     pub(super) questions: Vec<(String, String, QuestionKind, Value)>,
     pub(super) answers: Vec<(String, Value)>,
+    pub(super) run: Option<RunChange>,
 }
 
 /// The reference to an image of the same batch, by its place from 0. As the top-level field `image` of an event or a
@@ -140,5 +141,10 @@ impl Batch {
     pub fn answer(mut self, question: impl Into<String>, answer: Value) -> Self {
         self.answers.push((question.into(), answer));
         self
+    }
+
+    /// Changes the run of the conversation, which must [exist](super::Store::create_run).
+    pub fn run(self, change: RunChange) -> Self {
+        Self { run: Some(change), ..self }
     }
 }

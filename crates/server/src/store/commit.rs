@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, Statement, params};
 use serde_json::Value;
 
 use super::batch::REFERENCE;
+use super::runs;
 use super::{Batch, Error, IntentOutcome, KEPT_IMAGES, QuestionKind, Store, now, text_of};
 use cdpilot::sync::Deadline;
 
@@ -91,6 +92,12 @@ fn apply(on: &Connection, id: &str, batch: &Batch) -> Result<Committed, Error> {
     target.answer(&batch.answers)?;
     let after = Counters { messages: last_message, images: last_image, events: last_event };
     target.update(batch, &after)?;
+    if let Some(state) = batch.state {
+        runs::follow(on, id, state)?;
+    }
+    if let Some(change) = &batch.run {
+        runs::apply(on, id, change)?;
+    }
     Ok(Committed {
         first_event: before.events + 1,
         last_event,

@@ -151,6 +151,7 @@ impl Store {
             let sql = "UPDATE conversations SET state = ?1 WHERE state = ?2 AND EXISTS \
                        (SELECT 1 FROM questions WHERE conversation = conversations.id AND answered_at IS NULL)";
             on.execute(sql, [Waiting, Active])?;
+            super::runs::recover(on)?;
             let sql = "UPDATE conversations SET state = ?1, unfinished = 1 WHERE state = ?2 RETURNING id";
             let mut query = on.prepare(sql)?;
             let ids = query.query_map([Idle, Active], |row| row.get(0))?;

@@ -1,4 +1,5 @@
-//! The database of a home: conversations of the agent with their messages, events and images, and ids of browsers.
+//! The database of a home: conversations of the agent with their messages, events and images, ids of browsers, routines with
+//! their versions and runs.
 //!
 //! One thread writes, and a call that writes returns only once its transaction is committed and synced to the disk. Calls
 //! that wait at the same time share one transaction. Reads have connections of their own and never wait for the writer.
@@ -38,6 +39,8 @@ mod error;
 mod open;
 mod read;
 mod readers;
+mod routines;
+mod runs;
 mod schema;
 mod texts;
 mod writer;
@@ -57,6 +60,8 @@ pub use commit::Committed;
 pub use conversations::{Conversation, ConversationState, NewConversation};
 pub use error::Error;
 pub use read::{Image, StoredEvent, StoredMessage};
+pub use routines::{NewRoutine, RoutineChange, RoutineVersion, StoredRoutine, Trust, VersionState};
+pub use runs::{RunChange, RunStatus, StoredRun};
 
 use crate::config::Home;
 use cdpilot::sync::Deadline;

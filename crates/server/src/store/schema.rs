@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::Error;
 
 /// Step `n` leads from format `n` to format `n + 1`. Steps that were released are never changed.
-pub(super) const STEPS: &[&str] = &[AGENT];
+pub(super) const STEPS: &[&str] = &[AGENT, ROUTINES];
 
 /// Conversations of the agent, and ids of browsers.
 const AGENT: &str = "
@@ -84,6 +84,54 @@ CREATE TABLE browser_ids (
     profile TEXT,
     created_at REAL NOT NULL,
     expires_at REAL NOT NULL
+) STRICT;
+";
+
+/// Routines with their versions, and runs of them.
+const ROUTINES: &str = "
+CREATE TABLE routines (
+    id TEXT PRIMARY KEY NOT NULL,
+    name TEXT NOT NULL UNIQUE,
+    version INTEGER NOT NULL,
+    markdown TEXT NOT NULL,
+    recording TEXT,
+    trust TEXT NOT NULL DEFAULT 'untried',
+    allowed TEXT NOT NULL DEFAULT '[]',
+    defaults TEXT NOT NULL DEFAULT '{}',
+    created_at REAL NOT NULL,
+    updated_at REAL NOT NULL
+) STRICT;
+CREATE INDEX routines_by_time ON routines (updated_at);
+
+CREATE TABLE routine_versions (
+    routine TEXT NOT NULL REFERENCES routines (id) ON DELETE CASCADE,
+    n INTEGER NOT NULL,
+    markdown TEXT NOT NULL,
+    state TEXT NOT NULL,
+    run TEXT,
+    created_at REAL NOT NULL,
+    PRIMARY KEY (routine, n)
+) STRICT;
+
+CREATE TABLE routine_runs (
+    id TEXT PRIMARY KEY NOT NULL,
+    routine TEXT REFERENCES routines (id) ON DELETE CASCADE,
+    version INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    code TEXT,
+    report TEXT NOT NULL,
+    started_at REAL NOT NULL,
+    ended_at REAL
+) STRICT;
+CREATE INDEX routine_runs_by_routine ON routine_runs (routine, started_at);
+
+CREATE TABLE routine_run_images (
+    run TEXT NOT NULL REFERENCES routine_runs (id) ON DELETE CASCADE,
+    n INTEGER NOT NULL,
+    media_type TEXT NOT NULL,
+    bytes BLOB NOT NULL,
+    at REAL NOT NULL,
+    PRIMARY KEY (run, n)
 ) STRICT;
 ";
 
@@ -166,7 +214,9 @@ mod tests {
         let file = Connection::open_in_memory().unwrap();
         migrate(&file, Path::new("cdpilot.db"), STEPS).unwrap();
         assert_eq!(version(&file).unwrap() as usize, STEPS.len());
-        for table in ["conversations", "messages", "events", "images", "intents", "questions", "browser_ids"] {
+        for table in
+            ["conversations", "messages", "events", "images", "intents", "questions", "browser_ids", "routines"]
+        {
             assert!(names(&file).iter().any(|name| name == table), "{table}");
         }
     }

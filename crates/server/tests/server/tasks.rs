@@ -26,9 +26,14 @@ impl Tasks {
     /// With another limit of tabs.
     pub(crate) fn with_tabs(plans: Vec<Vec<Do>>, most: usize) -> Option<Self> {
         let served = TestServer::browsing_with(|config, _| config.browser.tabs.max = most)?;
-        let tasks = Self { served, model: model_of(plans) };
+        Some(Self::of(served, model_of(plans)))
+    }
+
+    /// With a server and a model.
+    pub(crate) fn of(served: TestServer, model: StreamingModel) -> Self {
+        let tasks = Self { served, model };
         tasks.configure();
-        Some(tasks)
+        tasks
     }
 
     fn configure(&self) {

@@ -39,6 +39,34 @@ fn recommend(hands: &mut Hands) -> Done {
     reply(hands, &[author], &format!("I recommend “{paper}”."))
 }
 
+/// Searches with the button beside the field.
+pub(super) fn search_by_button(hands: &mut Hands, words: &str) -> Done {
+    search(hands, words, false)
+}
+
+/// Titles of the questions whose title or text contains one of these words.
+pub(super) fn about(hands: &mut Hands, topics: &[&str]) -> Done<Vec<String>> {
+    let lines = hands.read()?;
+    let is_about = |card: &&[Line]| {
+        let text = format!("{} {}", title_of(card), text_of(card));
+        words(&text).any(|word| topics.contains(&word.as_str()))
+    };
+    Ok(parts(&lines, "article ").filter(is_about).map(|card| title_of(card).to_owned()).collect())
+}
+
+/// Presses a toggle of a question, unless it is pressed.
+pub(super) fn set_toggle(hands: &mut Hands, title: &str, action: &str) -> Done {
+    let lines = hands.read()?;
+    let card = found(hands, question(&lines, title), title)?;
+    let toggle = found(hands, button(card, action), action)?;
+    if is_pressed(toggle) { Ok(()) } else { press(hands, toggle) }
+}
+
+/// Opens the comments below a question.
+pub(super) fn comments_below(hands: &mut Hands, title: &str) -> Done {
+    open_comments(hands, title)
+}
+
 fn tidy(hands: &mut Hands) -> Done {
     let quoted = hands.quoted();
     let [words, tag, open, _, author, answerer, text, ..] = quoted.as_slice() else {

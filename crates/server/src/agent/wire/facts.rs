@@ -190,6 +190,9 @@ impl Facts {
         let body = self.body.as_deref().unwrap_or_default();
         let bound = [self.page.as_str(), &self.method, &self.url, body];
         let effect = Effect::new(KIND, action, why, &bound).origin(&*self.origin).destination(&*self.url);
+        let end = self.url.find(['?', '#']).unwrap_or(self.url.len());
+        let address = self.url.get(..end).unwrap_or_default();
+        let effect = effect.with_element("request", format!("{} {address}", self.method));
         self.fields().into_iter().fold(effect, |effect, (name, value)| effect.value(name, &value))
     }
 }

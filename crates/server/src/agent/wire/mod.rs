@@ -26,6 +26,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::guard::Grant;
+use super::routine::StepScope;
 use crate::control::{self, WatchRequests};
 use crate::tools::{Effect, EffectKind, SentForm};
 use cdpilot::cdp::RecvError;
@@ -113,6 +114,8 @@ struct State {
     /// What the call before was approved for.
     covers_before: Vec<Cover>,
     grants: Vec<Grant>,
+    /// What a person has allowed for the step in progress of a routine.
+    routine: Option<Arc<StepScope>>,
     /// Requests that the conversation may send: a method and the beginning of an address.
     permitted: Vec<(String, String)>,
     /// Requests that were approved when the page no longer waited.
@@ -248,7 +251,8 @@ impl State {
             return Verdict::Pass;
         }
         let effect = facts.effect("");
-        if self.grants.iter().any(|grant| grant.allows(&effect)) {
+        let in_routine = self.routine.as_ref().is_some_and(|scope| scope.allows(&effect));
+        if in_routine || self.grants.iter().any(|grant| grant.allows(&effect)) {
             return Verdict::Pass;
         }
         if let Some(at) = self.covers.iter().position(|cover| cover.is_for(facts)) {
@@ -288,9 +292,9 @@ impl Wire {
     }
 
     /// A run begins, with what a person has allowed for the rest of the conversation.
-    pub(super) fn begin_run(&self, grants: Vec<Grant>) {
+    pub(super) fn begin_run(&self, grants: Vec<Grant>, routine: Option<Arc<StepScope>>) {
         let mut state = self.0.state.lock();
-        (state.mode, state.grants) = (Mode::Guarding, grants);
+        (state.mode, state.grants, state.routine) = (Mode::Guarding, grants, routine);
     }
 
     /// The user has said something new: what was refused may be asked about again.

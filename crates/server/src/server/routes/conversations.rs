@@ -119,7 +119,7 @@ pub(super) fn stream(call: &Call<'_>, _: NoFields) -> Result<Reply, ApiError> {
     follow(agents, id, after)
 }
 
-fn follow(agents: &Agents, id: &str, after: u64) -> Result<Reply, ApiError> {
+pub(super) fn follow(agents: &Agents, id: &str, after: u64) -> Result<Reply, ApiError> {
     let connected = Event {
         name: Some("connected".to_owned()),
         id: None,
@@ -183,6 +183,7 @@ pub(super) fn answer(call: &Call<'_>, answer: AnswerQuestion) -> Result<RunChang
                 DecisionName::Once => Decision::Once,
                 DecisionName::Origin => Decision::Origin,
                 DecisionName::Kind => Decision::Kind,
+                DecisionName::Routine => Decision::Routine,
                 DecisionName::Refuse => Decision::Refuse,
             };
             agents.decide(id, &approval_id, decision, note.as_deref().unwrap_or_default())?
@@ -201,7 +202,7 @@ fn changed(call: &Call<'_>) -> Result<RunChanged, ApiError> {
     Ok(RunChanged { status: overview.conversation.state.as_str(), paused: overview.paused })
 }
 
-fn agents<'c>(call: &Call<'c>) -> Result<&'c Agents, ApiError> {
+pub(super) fn agents<'c>(call: &Call<'c>) -> Result<&'c Agents, ApiError> {
     call.context.agent.as_ref().map(|agent| &agent.agents).map_err(Clone::clone)
 }
 
@@ -301,7 +302,7 @@ fn allowed(grants: &Value) -> Vec<AllowedEffects> {
 /// What is asked, without what only the program needs.
 fn shown_body(mut body: Value) -> Value {
     if let Some(fields) = body.as_object_mut() {
-        for name in ["fingerprint", "approved_before", "resumes", "result"] {
+        for name in ["fingerprint", "approved_before", "resumes", "result", "role", "name"] {
             fields.remove(name);
         }
     }

@@ -31,6 +31,7 @@ mod mcp;
 mod models;
 mod network;
 mod pages;
+mod routines;
 mod secrets;
 mod site_data;
 mod system;

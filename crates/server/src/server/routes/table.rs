@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use super::Route;
 use super::{
-    act, browser, browsers, conversations, events, mcp, models, network, pages, secrets, site_data, system, tabs,
+    act, browser, browsers, conversations, events, mcp, models, network, pages, routines, secrets, site_data, system,
+    tabs,
 };
 use crate::api::operations as op;
 
@@ -43,6 +44,20 @@ pub(in crate::server) static TABLE: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::of(op::RESUME, conversations::resume),
         Route::of(op::STOP_RUN, conversations::stop),
         Route::of(op::ANSWER_QUESTION, conversations::answer),
+        Route::of(op::ROUTINES, routines::list),
+        Route::of(op::CREATE_ROUTINE, routines::create),
+        Route::of(op::ROUTINE, routines::show),
+        Route::of(op::CHANGE_ROUTINE, routines::change),
+        Route::of(op::DELETE_ROUTINE, routines::delete),
+        Route::of(op::ROUTINE_VERSIONS, routines::versions),
+        Route::of(op::ROUTINE_VERSION, routines::version),
+        Route::of(op::APPROVE_VERSION, routines::approve),
+        Route::of(op::REJECT_VERSION, routines::reject),
+        Route::of(op::REMOVE_PERMISSION, routines::remove_permission),
+        Route::replying(op::RUN_ROUTINE, routines::run),
+        Route::of(op::ROUTINE_RUNS, routines::runs),
+        Route::of(op::ROUTINE_RUN, routines::show_run),
+        Route::replying(op::ROUTINE_RUN_IMAGE, routines::run_image),
         Route::replying(op::STATUS, browser::root),
         Route::of(op::START, browser::start),
         Route::of(op::STOP, browser::stop),

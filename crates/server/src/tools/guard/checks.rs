@@ -147,6 +147,7 @@ fn described(
     // Fingerprints are stored: without a secret key, a short password could be found out from one. Pages do not outlive the process.
     let bound = [PROCESS_KEY.as_str(), tab, &now.url, &place, &uses, &now.stake, &shown.role, &shown.name, doing.text];
     let mut effect = Effect::new(ground.kind, action, ground.why, &bound).origin(origin_of(now)).in_tab(tab);
+    effect = effect.with_element(&*shown.role, &*shown.name);
     let Some(used) = used else { return Ok(effect) };
     effect = effect.destination(used.destination.as_str());
     let sends = used.submits || doing.using == Using::Enter;

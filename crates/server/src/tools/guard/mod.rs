@@ -150,6 +150,9 @@ pub struct Effect {
     pub tab: String,
     /// The form that is sent; `None`: none is, or it is not known.
     pub form: Option<SentForm>,
+    /// Role and name of what it is done with: an element, or `request` with method and address. `None`: nothing that later runs of a
+    /// routine could recognise. Untrusted.
+    pub element: Option<(String, String)>,
     /// Differs whenever anything that an approval is bound to does. Kept with the question.
     pub fingerprint: String,
 }
@@ -171,6 +174,7 @@ impl Effect {
             follows: false,
             tab: String::new(),
             form: None,
+            element: None,
             fingerprint,
         }
     }
@@ -179,6 +183,12 @@ impl Effect {
     #[must_use]
     pub fn in_tab(self, tab: impl Into<String>) -> Self {
         Self { tab: tab.into(), ..self }
+    }
+
+    /// Sets what it is done with.
+    #[must_use]
+    pub fn with_element(self, role: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { element: Some((role.into(), name.into())), ..self }
     }
 
     /// Sets the form that is sent.

@@ -1,0 +1,137 @@
+//! `cdpilot routine`: texts are stored and refused, runs are followed line by line.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::cli_browser_real::AtHome;
+use crate::cli_chat::{home_with, prepared};
+use crate::cli_run::Ran;
+use crate::support::agent_plan::{Do, model_of};
+use crate::support::site::Site;
+
+const TEXT: &str = "# Workflow: Look around\n\n## Prerequisites\nStarting URL: https://shop.example/\n\n\
+                    ## Step 1: Look\nLook at the page.\n";
+
+/// Runs a command with something on its stdin.
+fn given(at: &AtHome, args: &[&str], text: &str) -> Ran {
+    let mut child = at.program.command(args).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+#[test]
+fn texts_are_stored_compared_restored_and_deleted() {
+    let (at, _model) = home_with(model_of(Vec::new()));
+    let empty = at.program.run(&["routine", "list"]);
+    assert!(empty.code == Some(0) && empty.stderr.contains("cdpilot routine edit"), "{empty:?}");
+    let stored = given(&at, &["routine", "edit", "look", "--file", "-"], TEXT);
+    assert_eq!((stored.code, stored.stdout.as_str()), (Some(0), "stored look as version 1\n"), "{stored:?}");
+    // What is wrong is listed by line, and nothing is stored.
+    let wrong = given(&at, &["routine", "edit", "look", "--file", "-"], &TEXT.replace("## Step 1", "## Step 2"));
+    assert!(
+        wrong.code == Some(2) && wrong.stderr.contains("line 6: ") && wrong.stderr.contains("## Step 1"),
+        "{wrong:?}"
+    );
+    let shown = at.program.run(&["routine", "show", "look"]);
+    assert_eq!((shown.code, shown.stdout.as_str()), (Some(0), TEXT), "{shown:?}");
+    let changed = given(&at, &["routine", "edit", "look", "--file", "-"], &TEXT.replace("Look at", "Read"));
+    assert_eq!(changed.stdout, "stored look as version 2\n", "{changed:?}");
+    let compared = at.program.run(&["routine", "show", "look", "--against", "1"]);
+    assert!(
+        compared.stdout.contains("-Look at the page.") && compared.stdout.contains("+Read the page."),
+        "{compared:?}"
+    );
+    let restored = at.program.run(&["routine", "approve", "look", "1"]);
+    assert_eq!(restored.code, Some(0), "{restored:?}");
+    assert_eq!(at.program.run(&["routine", "export", "look"]).stdout, TEXT);
+    assert_eq!(at.program.run(&["routine", "export", "look", "--format", "playwright"]).code, Some(1));
+    let history = at.program.run(&["routine", "history", "look"]);
+    assert_eq!(history.stdout.lines().count(), 3, "{history:?}");
+    let renamed = at.program.run(&["routine", "edit", "look", "--rename", "see"]);
+    assert!(
+        renamed.code == Some(0) && at.program.run(&["routine", "list"]).stdout.starts_with("see  1 steps, untried")
+    );
+    assert_eq!(at.program.run(&["routine", "reject", "see"]).code, Some(1));
+    assert_eq!(at.program.run(&["routine", "disallow", "see", "0"]).code, Some(1));
+    // Nobody can be asked here.
+    assert_eq!(at.program.run(&["routine", "delete", "see"]).code, Some(2));
+    assert_eq!(at.program.run(&["routine", "delete", "see", "--yes"]).code, Some(0));
+    let gone = at.program.run(&["routine", "show", "see", "--json"]);
+    assert_eq!((gone.code, gone.json()["code"].as_str()), (Some(1), Some("NOT_FOUND")), "{gone:?}");
+}
+
+/// An editor that was told what to write: the text stays when it is refused.
+#[cfg(unix)]
+#[test]
+fn a_text_of_the_editor_is_kept_when_it_is_refused() {
+    use crate::support::pty::Terminal;
+
+    let (at, _model) = home_with(model_of(Vec::new()));
+    let folder = at.home.root().parent().unwrap().to_owned();
+    let editor = folder.join("editor.sh");
+    std::fs::write(&editor, "#!/bin/sh\nprintf '# Workflow: Broken\\n' > \"$1\"\n").unwrap();
+    std::fs::set_permissions(&editor, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let mut command = at.program.command(&["routine", "edit", "new"]);
+    command.env("EDITOR", &editor).env_remove("VISUAL").env("TMPDIR", &folder).env("NO_COLOR", "1");
+    let terminal = Terminal::start(command);
+    terminal.shows(&["line 1: ", "your text is kept in", "Press Enter to edit it again"]);
+    let kept = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let kept = kept.filter(|path| path.extension().is_some_and(|end| end == "md")).collect::<Vec<_>>();
+    assert_eq!(std::fs::read_to_string(&kept[0]).unwrap(), "# Workflow: Broken\n");
+    drop(terminal);
+}
+
+#[test]
+fn a_run_prints_its_steps_and_exits_by_its_end() {
+    let Some(at) = AtHome::browsing() else { return };
+    let site = Site::start();
+    site.page("/", "<style>body { font: 16px sans-serif }</style><h1>Shop</h1><button>Go</button>");
+    let step = |command: &str, n: u32| Do::Call("routine_step", json!({ "command": command, "n": n }));
+    let open = || Do::Tab("init", site.url("a", "/"));
+    let done = vec![open(), step("begin", 1), step("done", 1), Do::Say("It is a shop.")];
+    let blocked = vec![
+        open(),
+        step("begin", 1),
+        Do::Call("routine_step", json!({ "command": "blocked", "n": 1, "note": "Nothing to look at." })),
+        Do::Say("Done."),
+    ];
+    let early = vec![open(), Do::Say("1"), Do::Say("2"), Do::Say("3"), Do::Say("4")];
+    let (at, model) = prepared(at, model_of(vec![done, blocked, early]));
+    for plan in 0..3 {
+        let text = TEXT
+            .replace("https://shop.example/", &site.url("a", "/"))
+            .replace("the page.", &format!("the {{{{what}}}}. Follow plan {plan}"));
+        let text = text.replace("## Step 1", "## Inputs\n- what\n\n## Step 1");
+        let stored = given(&at, &["routine", "edit", &format!("look{plan}"), "--file", "-"], &text);
+        assert_eq!(stored.code, Some(0), "{stored:?}");
+    }
+    let run = |name: &str, more: &[&str]| {
+        at.program.run(&[&["routine", "run", name, "--login", "own", "--guard", "off"], more].concat())
+    };
+    let ran =
+        given(&at, &["routine", "run", "look0", "--login", "own", "--guard", "off", "--input", "what=-"], "page\n");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("step 1  done") && ran.stdout.contains("It is a shop."), "{ran:?}");
+    assert!(model.requests()[0]["messages"].to_string().contains("Look at the page. Follow"), "{ran:?}");
+    let waits = run("look1", &["--input", "what=page"]);
+    assert!(waits.code == Some(4) && waits.stdout.contains("Nothing to look at."), "{waits:?}");
+    let failed = run("look2", &["--input", "what=page", "--json"]);
+    assert_eq!((failed.code, failed.json()["code"].as_str()), (Some(1), Some("POSTCONDITION_FAILED")), "{failed:?}");
+    assert_eq!(run("look0", &[]).code, Some(2));
+    assert_eq!(run("look0", &["--input", "what=a", "--input", "what=b"]).code, Some(2));
+    assert_eq!(run("nothing", &["--input", "what=a"]).code, Some(1));
+    let runs = at.program.run(&["routine", "runs", "look0", "--json"]).json();
+    assert_eq!([&runs["count"], &runs["runs"][0]["status"]], [&json!(1), &json!("done")], "{runs:#}");
+    let id = runs["runs"][0]["run_id"].as_str().unwrap();
+    let report = at.program.run(&["routine", "runs", "look0", id]);
+    assert!(
+        report.stdout.starts_with("step 1  done      Look (") && report.stdout.contains("It is a shop."),
+        "{report:?}"
+    );
+    let shown: Value = at.program.run(&["routine", "show", "look2", "--json"]).json();
+    assert_eq!(shown["routine"]["trust"], "failing");
+}

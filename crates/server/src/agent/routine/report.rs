@@ -1,0 +1,287 @@
+//! The report of a run: what is stored of it, and shown to people.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::routine::Routine;
+use crate::store::StoredRun;
+
+/// Most texts of a step that a report keeps, in characters.
+pub(super) const MOST_NOTE: usize = 500;
+
+/// Limits of a run. A run that reaches one stops with `LIMIT_REACHED`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunLimits {
+    /// Seconds of the whole run, without the time in which it waits for a person. Default: 3,600.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// Cost of the whole run, in the currency of the model's price. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// Requests to the model in one step, or for one item of a list. Default: 60.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_steps: Option<u32>,
+}
+
+/// A step in the report of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct RunStep {
+    /// Its number, from 1.
+    pub n: u32,
+    /// Its title.
+    pub title: String,
+    /// Where it is.
+    pub status: StepStatus,
+    /// Who did it; null before.
+    pub how: Option<StepHow>,
+    /// What the model or the program noted about it. Untrusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Why it was not done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<RunCause>,
+    /// Seconds that were spent on it.
+    pub seconds: f64,
+    /// Cost of the requests to the model, in the currency of its price.
+    pub cost: f64,
+    /// Requests to the model.
+    pub model_requests: u32,
+    /// Path of the last picture of its page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+    /// For a step that works through a list: how far it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items: Option<RunItems>,
+}
+
+/// Where a step is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StepStatus {
+    /// It was not done.
+    #[default]
+    Pending,
+    /// It was done.
+    Done,
+    /// It was done, and nothing shows that it had its effect.
+    Unverified,
+    /// It was done, and its target had to be found anew.
+    Healed,
+    /// There was nothing to do, or it was left out.
+    Skipped,
+    /// It could not be done.
+    Failed,
+}
+
+/// Who did a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StepHow {
+    /// The program, without a model.
+    Fast,
+    /// A model.
+    Model,
+    /// A person, wholly or in part.
+    Person,
+}
+
+/// Why a step was not done.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct RunCause {
+    /// The code of the reason.
+    pub code: String,
+    /// What was looked for.
+    pub sought: String,
+    /// What was found instead. Untrusted.
+    pub found: String,
+}
+
+/// How far a step that works through a list is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RunItems {
+    /// Items that are done.
+    pub done: usize,
+    /// Items that are known.
+    pub total: usize,
+}
+
+/// What a run returned.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct RunResult {
+    /// The final answer.
+    pub text: String,
+    /// Data that fits the schema of the routine's result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+    /// Names of files that were downloaded. Untrusted.
+    pub downloads: Vec<String>,
+    /// Address of the page at the end.
+    pub final_url: String,
+}
+
+/// How many steps ended how.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RunCounts {
+    /// Done, in whatever way.
+    pub done: usize,
+    /// Skipped.
+    pub skipped: usize,
+    /// Failed.
+    pub failed: usize,
+    /// Not ended.
+    pub pending: usize,
+}
+
+/// What people read of a run besides its state.
+#[derive(Debug, Clone, Default)]
+pub struct RunFacts {
+    /// Its steps.
+    pub steps: Vec<RunStep>,
+    /// How many ended how.
+    pub counts: RunCounts,
+    /// What it returned.
+    pub result: Option<RunResult>,
+    /// Requests to the model.
+    pub model_requests: u32,
+}
+
+/// What the stored report of a run says.
+#[must_use]
+pub fn run_facts(run: &StoredRun) -> RunFacts {
+    let report: Report = serde_json::from_value(run.report.clone()).unwrap_or_default();
+    let mut counts = RunCounts::default();
+    let steps: Vec<RunStep> = report.steps.into_iter().map(StepState::shown).collect();
+    for step in &steps {
+        let count = match step.status {
+            StepStatus::Done | StepStatus::Unverified | StepStatus::Healed => &mut counts.done,
+            StepStatus::Skipped => &mut counts.skipped,
+            StepStatus::Failed => &mut counts.failed,
+            StepStatus::Pending => &mut counts.pending,
+        };
+        *count += 1;
+    }
+    RunFacts { steps, counts, result: report.result, model_requests: report.model_requests }
+}
+
+/// What is stored of a run besides its state.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Report {
+    /// The text as the model gets it.
+    pub(super) markdown: String,
+    pub(super) limits: RunLimits,
+    /// Names of the sensitive inputs, which are typed by `{{secret:NAME}}` and not stored.
+    pub(super) inputs: Vec<String>,
+    pub(super) steps: Vec<StepState>,
+    /// The step in progress.
+    pub(super) pinned: Option<u32>,
+    /// Values that steps have read, as `step2.total`.
+    pub(super) values: BTreeMap<String, String>,
+    pub(super) result: Option<RunResult>,
+    pub(super) model_requests: u32,
+    /// Requests to the model since the step, or its last item, began.
+    pub(super) requests_since: u32,
+    pub(super) seconds: f64,
+    pub(super) cost: f64,
+    /// How often the model wanted to end too early, or with a result that does not fit.
+    pub(super) reminders: u32,
+}
+
+impl Report {
+    pub(super) fn of(routine: &Routine, markdown: String, limits: RunLimits, inputs: Vec<String>) -> Self {
+        let steps = routine.steps.iter().map(|step| StepState {
+            step: RunStep { n: step.n, title: step.title.clone(), ..RunStep::default() },
+            ..StepState::default()
+        });
+        Self { markdown, limits, inputs, steps: steps.collect(), ..Self::default() }
+    }
+
+    /// The first step that has not ended.
+    pub(super) fn next(&self) -> Option<u32> {
+        self.steps.iter().find(|state| state.step.status == StepStatus::Pending).map(|state| state.step.n)
+    }
+
+    pub(super) fn state(&mut self, n: u32) -> Option<&mut StepState> {
+        self.steps.iter_mut().find(|state| state.step.n == n)
+    }
+
+    /// The state of the step in progress.
+    pub(super) fn current(&mut self) -> Option<&mut StepState> {
+        let n = self.pinned?;
+        self.state(n)
+    }
+}
+
+/// A step, and what the program knows of it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct StepState {
+    #[serde(flatten)]
+    pub(super) step: RunStep,
+    /// What a step that works through a list has found.
+    pub(super) list: Vec<Item>,
+    pub(super) keyword: KeywordUse,
+    /// The error of the last action, if it has failed.
+    pub(super) failed: Option<String>,
+    /// Whether an action of the step has succeeded.
+    pub(super) has_acted: bool,
+    /// Whether a person has helped.
+    pub(super) has_help: bool,
+}
+
+impl StepState {
+    fn shown(self) -> RunStep {
+        let items = (!self.list.is_empty()).then(|| self.counts());
+        RunStep { items, ..self.step }
+    }
+
+    pub(super) fn counts(&self) -> RunItems {
+        let done = self.list.iter().filter(|item| item.state == ItemState::Done).count();
+        RunItems { done, total: self.list.len() }
+    }
+}
+
+/// What became of the keyword of a step.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum KeywordUse {
+    /// It was not used yet.
+    #[default]
+    Unused,
+    /// Elements matched it.
+    Matched,
+    /// Nothing matched it.
+    Missed,
+}
+
+/// An item of a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Item {
+    pub(super) title: String,
+    /// Its address, if it has one: two items may have the same title.
+    pub(super) address: String,
+    pub(super) state: ItemState,
+}
+
+/// Where an item is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ItemState {
+    /// It is known.
+    #[default]
+    Found,
+    /// It is being worked on; after an interruption, perhaps done.
+    Begun,
+    /// It is done.
+    Done,
+    /// It does not belong to those that the step is for.
+    Skipped,
+}
