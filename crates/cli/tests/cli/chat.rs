@@ -76,12 +76,16 @@ fn interactive(at: &AtHome) -> Terminal {
     terminal
 }
 
+/// The server of a home.
+pub(crate) fn api_of(at: &AtHome) -> Api {
+    let address = std::net::SocketAddr::from(([127, 0, 0, 1], at.running().unwrap().port));
+    Api { address, token: std::fs::read_to_string(at.home.token()).unwrap().trim().to_owned() }
+}
+
 /// Waits for a state of the conversation that was changed last.
 fn wait_until(at: &AtHome, is: impl Fn(&Value) -> bool) {
     let deadline = crate::support::soon();
-    let running = at.running().unwrap();
-    let address = std::net::SocketAddr::from(([127, 0, 0, 1], running.port));
-    let api = Api { address, token: std::fs::read_to_string(at.home.token()).unwrap().trim().to_owned() };
+    let api = api_of(at);
     while !is(&api.get("/agent/conversations").ok()["conversations"][0]) {
         assert!(!deadline.passed());
         pause(Duration::from_millis(20));

@@ -2,14 +2,20 @@
 
 use std::io::Write as _;
 use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use cdpilot::sync::pause;
 
 use serde_json::{Value, json};
 
 use crate::cli_browser_real::AtHome;
-use crate::cli_chat::{home_with, prepared};
-use crate::cli_run::Ran;
+use crate::cli_chat::{api_of, home_with, prepared};
+use crate::cli_run::{Ran, kill};
 use crate::support::agent_plan::{Do, model_of};
 use crate::support::site::Site;
+use crate::support::streaming_model::{Script, StreamingModel};
 
 const TEXT: &str = "# Workflow: Look around\n\n## Prerequisites\nStarting URL: https://shop.example/\n\n\
                     ## Step 1: Look\nLook at the page.\n";
@@ -83,6 +89,74 @@ fn a_text_of_the_editor_is_kept_when_it_is_refused() {
     let kept = kept.filter(|path| path.extension().is_some_and(|end| end == "md")).collect::<Vec<_>>();
     assert_eq!(std::fs::read_to_string(&kept[0]).unwrap(), "# Workflow: Broken\n");
     drop(terminal);
+}
+
+/// Works through a list of three items. It hangs in the second one, as long as `hangs` is set.
+fn lister(hangs: Arc<AtomicBool>) -> StreamingModel {
+    StreamingModel::answering(move |request| {
+        let messages = request["messages"].as_array().unwrap();
+        let calls = messages.iter().filter(|message| message["tool_calls"].is_array()).count();
+        let item = |state: &str, titles: &[&str]| {
+            let items: Vec<Value> = titles.iter().map(|title| json!({ "title": title })).collect();
+            json!({ "command": "item", "n": 1, "state": state, "items": items })
+        };
+        let step = |command: &str| json!({ "command": command, "n": 1 });
+        let plan = [
+            step("begin"),
+            item("found", &["a", "b", "c"]),
+            item("begun", &["a"]),
+            item("done", &["a"]),
+            item("begun", &["b"]),
+            // After the interruption: where the list is, and an item that is done already.
+            step("begin"),
+            item("begun", &["a"]),
+            item("done", &["b"]),
+            item("begun", &["c"]),
+            item("done", &["c"]),
+            step("done"),
+        ];
+        match plan.get(calls) {
+            Some(_) if calls == 5 && hangs.load(Ordering::SeqCst) => Script::stream().text("Hm").hang(),
+            Some(arguments) => Script::stream().call(&format!("c{calls}"), "routine_step", arguments).done(),
+            None => Script::stream().text("Done.").done(),
+        }
+    })
+}
+
+#[cfg(unix)]
+#[test]
+fn a_list_goes_on_where_it_was_after_the_server_was_killed() {
+    let hangs = Arc::new(AtomicBool::new(true));
+    let (at, model) = home_with(lister(Arc::clone(&hangs)));
+    let text = TEXT.replace("Look at the page.", "For each card, press Vote.");
+    assert_eq!(given(&at, &["routine", "edit", "vote", "--file", "-"], &text).code, Some(0));
+    let mut child = at.program.command(&["routine", "run", "vote", "--guard", "off"]).spawn().unwrap();
+    let until = crate::support::soon();
+    while model.requests().len() < 6 {
+        assert!(!until.passed());
+        pause(Duration::from_millis(20));
+    }
+    kill(at.running().unwrap().pid, "-KILL");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    hangs.store(false, Ordering::SeqCst);
+    let runs = at.program.run(&["routine", "runs", "vote", "--json"]).json();
+    let run = &runs["runs"][0];
+    assert_eq!([&run["status"], &run["code"]], [&json!("interrupted"), &json!("INTERRUPTED")], "{runs:#}");
+    assert_eq!(run["steps"][0]["items"], json!({ "done": 1, "total": 3 }));
+    let api = api_of(&at);
+    api.post(&format!("/agent/conversations/{}/resume", run["run_id"].as_str().unwrap()), &json!({})).ok();
+    let path = format!("/routines/vote/runs/{}", run["run_id"].as_str().unwrap());
+    let ended = api.until("the run ends", &path, |run| run["status"] != "running");
+    assert_eq!(
+        [&ended["status"], &ended["steps"][0]["items"]],
+        [&json!("done"), &json!({ "done": 3, "total": 3 })],
+        "{ended:#}"
+    );
+    // It was informed of what was begun, and the item that was done was refused.
+    let messages = model.requests().last().unwrap()["messages"].to_string();
+    assert!(messages.contains("\\\"begun\\\":[\\\"b\\\"]"), "{messages}");
+    assert!(messages.contains("is done already; do not do it again"), "{messages}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! There is no build step. `api.js` sends requests and reads streams, `conversation.js` is the state of the open
 //! conversation, `main.js` connects it with the views: `drawer` (list), `stage` (picture, live view, input),
 //! `timeline`, `question`, `composer`, `plan`, `loop` (repeated prompts), `inspect` (snapshot, network, console),
-//! `browser`, `settings`, `record` (a run as a file). A new file goes into the list below.
+//! `routines`, `browser`, `settings`, `record` (a run as a file). A new file goes into the list below.
 //!
 //! - Texts become text nodes (`dom.js`); `innerHTML` is impossible by `require-trusted-types-for 'script'`, and nothing
 //!   is loaded from elsewhere (`default-src 'self'`). Files below `/ui/` contain no secret and need no token; all other
@@ -48,6 +48,7 @@ assets! {
     "plan.js" SCRIPT,
     "question.js" SCRIPT,
     "record.js" SCRIPT,
+    "routines.js" SCRIPT,
     "settings.js" SCRIPT,
     "stage.js" SCRIPT,
     "style.css" STYLE,

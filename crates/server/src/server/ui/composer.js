@@ -8,6 +8,8 @@ const PROMPTS = "cdpilot-prompts", OPTIONS = "cdpilot-options";
 const EXAMPLES = ["Open example.com and tell me what it says.", "Find the opening hours of the library in my town.", "Compare the prices of three USB-C cables."];
 /** What is added to a task if the person wants to see a plan first. */
 const PLAN_FIRST = "Before you do anything else, write your plan as a to-do list, and ask me whether it is right.";
+/** How many routines the menu shows. */
+const MOST_ROUTINES = 8;
 const COMMANDS = [
   ["/new", "Begin another conversation", () => { location.hash = "#/"; }],
   ["/pause", "Pause the run", () => change("pause"), "pause"],
@@ -175,6 +177,12 @@ function quick() {
   at("quick").replaceChildren(...(conversation ? [] : chips));
 }
 
+/** Reads the routines for the menu, once it is opened. */
+async function readRoutines() {
+  routines = (await ask("GET", "/routines")).routines;
+  slash();
+}
+
 /** Shows what a text that begins with / may become. */
 function slash() {
   const text = at("text").value, menu = at("slash");
@@ -186,6 +194,12 @@ function slash() {
     role: "option", id: "slash-" + index, "aria-selected": String(index === chosen),
     onmousedown: down => { down.preventDefault(); pick(name, act); },
   }, h("b", null, name), " ", meaning)));
+  if (isOpen) {
+    menu.append(...routines.filter(it => `/${it.name}`.startsWith(text) || "/routines".startsWith(text)).slice(0, MOST_ROUTINES).map(it => h("li", {
+      role: "option", "aria-selected": "false",
+      onmousedown: down => { down.preventDefault(); at("text").value = ""; slash(); location.hash = `#/routines/${it.routine_id}`; },
+    }, h("b", null, it.name), " ", it.goal)));
+  }
   if (isOpen && !routines.length) menu.append(h("li", { class: "none", role: "option", "aria-disabled": "true", "aria-selected": "false" }, "There are no routines yet."));
   if (isOpen && found.length) at("text").setAttribute("aria-activedescendant", "slash-" + chosen);
   else at("text").removeAttribute("aria-activedescendant");
@@ -267,6 +281,7 @@ export async function begin(opens) {
   at("end").onclick = () => change("stop");
   at("text").onkeydown = keys;
   at("text").oninput = () => {
+    if (at("text").value === "/") readRoutines().catch(() => {});
     chosen = 0;
     slash();
     keepDraft();

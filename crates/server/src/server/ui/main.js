@@ -10,6 +10,7 @@ import * as inspect from "/ui/inspect.js";
 import * as plan from "/ui/plan.js";
 import * as question from "/ui/question.js";
 import * as record from "/ui/record.js";
+import * as routines from "/ui/routines.js";
 import * as settings from "/ui/settings.js";
 import * as stage from "/ui/stage.js";
 import * as timeline from "/ui/timeline.js";
@@ -102,16 +103,17 @@ async function open(id) {
 
 /** Shows what the address says. */
 async function route() {
-  const [, view, id] = location.hash.match(/^#\/(c|browser|settings)?(?:\/([\w-]+))?/) ?? [];
-  const name = isFirst && !view ? "settings" : view === "browser" || view === "settings" ? view : "agent";
+  const [, view, id, part] = location.hash.match(/^#\/(c|browser|routines|settings)?(?:\/([\w-]+))?(?:\/(\w+))?/) ?? [];
+  const name = isFirst && !view ? "settings" : ["browser", "routines", "settings"].includes(view) ? view : "agent";
   document.body.dataset.view = name;
-  for (const one of ["agent", "browser", "settings"]) at("view-" + one).hidden = one !== name;
+  for (const one of ["agent", "routines", "browser", "settings"]) at("view-" + one).hidden = one !== name;
   for (const link of document.querySelectorAll("nav a")) {
     if (link.dataset.view === name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   try {
     if (name === "settings") await settings.show(isFirst);
+    else if (name === "routines") await routines.show(id, part);
     else if (name === "browser") browser.refresh();
     else await open(view === "c" && id ? id : null);
   } catch (error) {
