@@ -17,6 +17,8 @@ Say here what the run returns.
 const TRUST = { untried: "not tried", verified: "works", failing: "failed last time" };
 const STATUS = { running: "Running", waiting: "Waiting for you", done: "Done", failed: "Failed", stopped: "Stopped", interrupted: "Interrupted" };
 const MARKS = { done: "✓", unverified: "✓", healed: "✓", skipped: "–", failed: "×", pending: "○" };
+/** Lines that begin a paragraph, and lines that are one. */
+const BEGINS = /^([-*] |\d+\. |If shown:|For each |Read [\w-]+:|\*\*)/, ALONE = /^(\*\*Keywords:|(\*\*)?Starting URL:)/;
 const PARTS = [["text", "Text"], ["edit", "Edit"], ["runs", "Runs"], ["versions", "Versions"]];
 
 let shown = 0;
@@ -89,9 +91,10 @@ function formatted(text) {
       end();
     } else if (!line.trim()) end();
     else {
-      if (!block || /^[-*] |^\d+\. /.test(line)) article.append(block = h("p"));
+      if (!block || BEGINS.test(line)) article.append(block = h("p"));
       else block.append(" ");
       block.append(...inline(line));
+      if (ALONE.test(line)) end();
     }
   }
   return article;
