@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cdpilot::sync::pause;
 use cdpilot_server::config::Home;
-use cdpilot_server::store::{Batch, NewConversation, Store};
+use cdpilot_server::store::{Batch, NewConversation, NewRoutine, RoutineChange, Store};
 use serde_json::{Value, json};
 
 use crate::store_files::{Database, soon};
@@ -29,6 +29,15 @@ fn the_process_that_is_killed() {
     assert_eq!(opened.damaged, None);
     let store = &opened.store;
     std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut version = store.routine("r", soon()).unwrap().unwrap().version;
+            loop {
+                let text = format!("{run}-{version}");
+                let change = RoutineChange { markdown: Some(text.clone()), ..RoutineChange::default() };
+                version = store.change_routine("r", version, change, soon()).unwrap().version;
+                println!("stored {version} {text}");
+            }
+        });
         for writer in 0..WRITERS {
             let run = run.clone();
             scope.spawn(move || {
@@ -69,6 +78,15 @@ fn acknowledged_writes_survive_a_kill() {
     for id in ["c0", "c1"] {
         at.store().create_conversation(NewConversation::new(id, "default", "chat"), soon()).unwrap();
     }
+    let new = NewRoutine {
+        id: "r".to_owned(),
+        name: "routine".to_owned(),
+        markdown: "first".to_owned(),
+        recording: None,
+        defaults: json!({}),
+    };
+    at.store().create_routine(new, soon()).unwrap();
+    let mut texts = BTreeMap::from([(1, "first".to_owned())]);
     let mut acknowledged: Vec<(String, u64, u64, String)> = Vec::new();
     let mut unacknowledged = 0;
     let kills = u32::try_from(rounds("CDPILOT_TEST_KILLS", 6, 60)).unwrap();
@@ -91,6 +109,10 @@ fn acknowledged_writes_survive_a_kill() {
         output.read_to_string(&mut text).unwrap();
         // The last line may be incomplete. The first follows the name of the test on the same line.
         let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        for line in lines.clone().filter_map(|line| Some(line.split_once("stored ")?.1)) {
+            let (version, text) = line.trim().split_once(' ').unwrap();
+            texts.insert(version.parse().unwrap(), text.to_owned());
+        }
         for line in lines.filter_map(|line| Some(line.split_once("acknowledged ")?.1)) {
             let words: Vec<&str> = line.split_whitespace().collect();
             let [id, event, message, mark] = words[..] else { panic!("{line}") };
@@ -114,6 +136,20 @@ fn acknowledged_writes_survive_a_kill() {
             assert_eq!(events.get(event), Some(mark), "run {run}: event {event} of {id}");
             assert_eq!(events.get(&(event + 1)), Some(&format!("{mark}-second")), "run {run}");
             assert_eq!(messages.get(message), Some(mark), "run {run}: message {message} of {id}");
+        }
+        // Every version that was acknowledged is there, without gaps, and the newest is the text of the routine.
+        let routine = at.store().routine("routine", soon()).unwrap().unwrap();
+        let versions = at.store().routine_versions("r", soon()).unwrap();
+        let versions: BTreeMap<u64, String> = versions.into_iter().map(|one| (one.n, one.markdown)).collect();
+        assert!(
+            versions.keys().copied().eq(1..=routine.version),
+            "run {run}: {} of {}",
+            versions.len(),
+            routine.version
+        );
+        assert_eq!(versions.get(&routine.version), Some(&routine.markdown), "run {run}");
+        for (version, text) in &texts {
+            assert_eq!(versions.get(version), Some(text), "run {run}: version {version}");
         }
         let all: usize = stored.values().map(|(_, messages)| messages.len()).sum();
         unacknowledged = all - acknowledged.len();
