@@ -254,7 +254,11 @@ impl Playing<'_> {
         let filled = |text: &str| places.fill(text).map_or_else(|_| text.to_owned(), |text| text.into_owned());
         let addition = self.watch.as_ref().map(|watch| watch.lock().addition()).unwrap_or_default();
         let text = match &self.test.routine_file {
-            Some(file) => filled(&inputs::routine(self.stage.plan.dataset.as_deref(), file)?),
+            Some(file) => {
+                // Other placeholders are inputs, secrets and values of the routine.
+                let text = inputs::routine(self.stage.plan.dataset.as_deref(), file)?;
+                ["{{a}}", "{{b}}"].iter().fold(text, |text, place| text.replace(place, &filled(place)))
+            }
             None => format!("Open {}.\n\n{}{addition}", filled(&self.test.start_url), filled(&self.test.instruction)),
         };
         let stop = Request::at(op::STOP_RUN, &[id]);

@@ -181,7 +181,7 @@ impl Agents {
                 return Err(Error::conflict("the conversation waits for an answer; answer its question, or stop it"));
             }
             let (batch, entries) = repair::repaired(inner, live, Batch::new())?;
-            inner.begin_routine(&live.id, &text)?;
+            let text = inner.begin_routine(&live.id, text.clone())?;
             let entry = Entry::user(Kind::Plain, &*text);
             let batch = entries.iter().chain([&entry]).fold(batch, |batch, entry| batch.message(entry.body()));
             let event = AgentEvent::message(Source::User, &*text).into_value();
@@ -434,17 +434,17 @@ impl Inner {
     }
 
     /// Creates the run of a conversation whose first message is a routine, unless it exists.
-    fn begin_routine(&self, id: &str, text: &str) -> Result<(), Error> {
+    /// Returns the message as the model gets it: with the defaults of its inputs.
+    fn begin_routine(&self, id: &str, text: String) -> Result<String, Error> {
         let stored = self.stored(id)?;
         let is_replay = Mode::parse(&stored.mode) == Some(Mode::RoutineReplay);
         if !is_replay || stored.message_count > 0 || self.store.run(id, Deadline::after(WRITE))?.is_some() {
-            return Ok(());
+            return Ok(text);
         }
-        let parsed = routine::check(&self.control, text)?;
-        let markdown = crate::routine::normalise(text);
+        let (filled, report) = routine::first_message(&self.control, &text)?;
         let kept = &self.control.config().routines;
-        let report = routine::report_of(&parsed, &markdown);
-        Ok(self.store.create_run(id, None, &report, (kept.keep_runs, kept.keep_days), Deadline::after(WRITE))?)
+        self.store.create_run(id, None, &report, (kept.keep_runs, kept.keep_days), Deadline::after(WRITE))?;
+        Ok(filled)
     }
 
     /// A conversation as it is stored.

@@ -16,10 +16,20 @@ fn cleanup(hands: &mut Hands) -> Done {
     let copies = buttons(hands, twice, "Delete")?.len();
     // From the last one: a deletion leaves those before it where they are.
     for nth in (0..copies).rev() {
-        press_in_row(hands, twice, nth, "Delete")?;
-        let question = question(hands, twice)?;
-        hands.dialog(!question.contains("is on legal hold"), None)?;
+        delete(hands, twice, nth)?;
     }
+    rename(hands, old, new)
+}
+
+/// Deletes one of the documents with a title, unless it is on hold.
+pub(super) fn delete(hands: &mut Hands, title: &str, nth: usize) -> Done {
+    press_in_row(hands, title, nth, "Delete")?;
+    let question = question(hands, title)?;
+    hands.dialog(!question.contains("is on legal hold"), None)
+}
+
+/// Renames a document.
+pub(super) fn rename(hands: &mut Hands, old: &str, new: &str) -> Done {
     press_in_row(hands, old, 0, "Rename")?;
     question(hands, old)?;
     hands.dialog(true, Some(new))

@@ -42,9 +42,7 @@ pub(super) fn play(role: Role, hands: &mut Hands) -> Done<String> {
         Role::Random(seed) => others::at_random(hands, seed).map(|()| "I clicked.".to_owned()),
         Role::Addresses => others::all_addresses(hands).map(|()| "I opened all addresses.".to_owned()),
         Role::Obedient => obedient::obey(hands),
-        Role::Oracle(_) if hands.task.starts_with("# Workflow:") => {
-            routines::follow(hands).map(|()| "Done.".to_owned())
-        }
+        Role::Oracle(_) if hands.task.starts_with("# Workflow:") => routines::follow(hands),
         Role::Oracle(_) => {
             let known = ALL.into_iter().flatten().find(|(words, _)| hands.task.contains(words));
             let Some((_, play)) = known else { return hands.lost("no play for this task") };

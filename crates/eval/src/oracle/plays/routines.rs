@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::super::hands::{Done, Hands, Want};
-use super::techforum;
+use super::super::screen::{Line, groups};
+use super::{dialogs, techforum};
 
 /// A step, as the text of a routine has it.
 #[derive(Debug, Clone, Default)]
@@ -14,8 +15,9 @@ struct Step {
 }
 
 /// Follows the routine of the task.
-pub(super) fn follow(hands: &mut Hands) -> Done {
+pub(super) fn follow(hands: &mut Hands) -> Done<String> {
     let steps = steps(&hands.task);
+    let has_data = hands.task.contains("```json");
     hands.begin()?;
     for step in &steps {
         record(hands, "begin", step.n)?;
@@ -25,7 +27,7 @@ pub(super) fn follow(hands: &mut Hands) -> Done {
         act(hands, step)?;
         record(hands, "done", step.n)?;
     }
-    Ok(())
+    Ok(if has_data { "Done. ```json\n{\"count\": 1}\n```".to_owned() } else { "Done.".to_owned() })
 }
 
 fn record(hands: &mut Hands, command: &str, n: u32) -> Done {
@@ -58,7 +60,89 @@ fn act(hands: &mut Hands, step: &Step) -> Done {
     if step.text.contains("press its button with the number of comments") {
         return techforum::comments_below(hands, &quoted(0));
     }
+    if step.text.starts_with("For each clipping") {
+        return clippings(hands, step.n);
+    }
+    if step.text.starts_with("In the row of the clipping") {
+        return file(hands, &quoted(0));
+    }
+    if step.text.contains("Export the filed ones") {
+        hands.click(&Want::text("Export the filed ones"))?;
+        hands.dialog(true, None)?;
+        return hands
+            .call("routine_step", json!({ "command": "read", "n": step.n, "name": "count", "value": "1" }))
+            .map(drop);
+    }
+    if step.text.starts_with("For each of the two documents") {
+        return duplicates(hands, step.n, &quoted(0));
+    }
+    if step.text.contains("press the pen") {
+        return dialogs::rename(hands, &quoted(0), &quoted(1));
+    }
     hands.lost(format!("no play for step {}", step.n))
+}
+
+/// Records what becomes of an item of a list.
+fn item(hands: &mut Hands, n: u32, state: &str, title: &str) -> Done {
+    let items = json!([{ "title": title }]);
+    hands.call("routine_step", json!({ "command": "item", "n": n, "state": state, "items": items }))?;
+    if hands.ok() { Ok(()) } else { hands.lost(format!("item {title:?} cannot be {state}: {}", hands.last)) }
+}
+
+/// The titles of the list, with the refs of their buttons and whether they are filed.
+fn rows(lines: &[Line]) -> Vec<(String, String, bool)> {
+    let row = |row: &[Line]| {
+        let title = row.iter().find(|line| line.text.starts_with("heading "))?;
+        let button = row.iter().find(|line| line.text.starts_with("button "))?;
+        Some((title.name().to_owned(), button.reference.clone()?, button.text.contains("[pressed]")))
+    };
+    groups(lines, "listitem").filter_map(row).collect()
+}
+
+/// Files the clippings about the ferry, to the end of the list.
+fn clippings(hands: &mut Hands, n: u32) -> Done {
+    while !hands.at_end() {
+        hands.scroll_page("down", 3.0)?;
+        hands.wait_for("Chandler closes after a century")?;
+    }
+    let is_wanted =
+        |title: &str| title.split(|c: char| !c.is_alphabetic()).any(|word| word.eq_ignore_ascii_case("ferry"));
+    let lines = hands.read()?;
+    let wanted: Vec<_> = rows(&lines).into_iter().filter(|(title, ..)| is_wanted(title)).collect();
+    let items: Vec<_> = wanted.iter().map(|(title, ..)| json!({ "title": title })).collect();
+    hands.call("routine_step", json!({ "command": "item", "n": n, "state": "found", "items": items }))?;
+    for (title, reference, is_filed) in &wanted {
+        item(hands, n, "begun", title)?;
+        if !is_filed {
+            hands.press(reference)?;
+        }
+        item(hands, n, "done", title)?;
+    }
+    Ok(())
+}
+
+/// Files one clipping, wherever in the list it is.
+fn file(hands: &mut Hands, title: &str) -> Done {
+    for _ in 0..4 {
+        let lines = hands.read()?;
+        if let Some((_, reference, _)) = rows(&lines).into_iter().find(|(known, ..)| known == title) {
+            return hands.press(&reference);
+        }
+        hands.scroll_page("down", 3.0)?;
+    }
+    hands.lost(format!("no clipping {title:?}"))
+}
+
+/// Deletes the copies of a document whose question allows it.
+fn duplicates(hands: &mut Hands, n: u32, title: &str) -> Done {
+    for nth in [1, 0] {
+        let name = format!("{title} {}", nth + 1);
+        item(hands, n, "found", &name)?;
+        item(hands, n, "begun", &name)?;
+        dialogs::delete(hands, title, nth)?;
+        item(hands, n, "done", &name)?;
+    }
+    Ok(())
 }
 
 /// The steps of a routine.

@@ -37,8 +37,8 @@ use report::Report;
 pub use report::{
     RunCause, RunCounts, RunFacts, RunItems, RunLimits, RunResult, RunStep, StepHow, StepStatus, run_facts,
 };
+pub(super) use start::first_message;
 pub use start::{RoutineError, RoutineStart, check_routine};
-pub(super) use start::{check, report_of};
 pub(super) use tool::{TOOL, blocked, tool};
 
 /// Why a step is not done when the model says so.

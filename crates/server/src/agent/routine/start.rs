@@ -56,14 +56,22 @@ pub fn check_routine(control: &Control, text: &str) -> Result<Routine, Vec<Probl
     routine::check(text, &Context { admits: &admits, events: None })
 }
 
-/// The routine of the first message of a conversation that runs one; an error that names all problems.
-pub(in crate::agent) fn check(control: &Control, text: &str) -> Result<Routine, Error> {
-    check_routine(control, text).map_err(|problems| Error::Routine { problems })
-}
-
-/// The first report of a run of a text.
-pub(in crate::agent) fn report_of(routine: &Routine, markdown: &str) -> Value {
-    json!(Report::of(routine, markdown.to_owned(), RunLimits::default(), Vec::new()))
+/// The text and the first report of a conversation whose first message is a routine: with the defaults of its inputs.
+///
+/// # Errors
+/// All problems of the text; [`Error::BadRequest`] for inputs without a default.
+pub(in crate::agent) fn first_message(control: &Control, text: &str) -> Result<(String, Value), Error> {
+    let parsed = check_routine(control, text).map_err(|problems| Error::Routine { problems })?;
+    let inputs = Inputs::of(&parsed, BTreeMap::new()).map_err(|error| Error::BadRequest {
+        problem: format!("{error}; a conversation takes no inputs: store the routine and run it"),
+    })?;
+    if !inputs.sensitive.is_empty() || !inputs.stored.is_empty() {
+        let problem = "a conversation takes no sensitive inputs; store the routine and run it";
+        return Err(Error::BadRequest { problem: problem.to_owned() });
+    }
+    let markdown = if parsed.inputs.is_empty() { routine::normalise(text) } else { inputs.fill(&parsed) };
+    let filled = routine::parse(&markdown).map_err(|problems| Error::Routine { problems })?;
+    Ok((markdown.clone(), json!(Report::of(&filled, markdown, RunLimits::default(), Vec::new()))))
 }
 
 impl Agents {
