@@ -162,6 +162,8 @@ mod server_turns;
 mod server_ui;
 #[path = "server/ui_agent.rs"]
 mod server_ui_agent;
+#[path = "server/ui_routines.rs"]
+mod server_ui_routines;
 #[path = "server/wire.rs"]
 mod server_wire;
 #[path = "store/browser_ids.rs"]

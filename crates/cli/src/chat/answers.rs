@@ -18,7 +18,7 @@ const DECISIONS: [(&str, &str); 4] = [
 /// How an approval in a run of a routine is answered.
 const ROUTINE_DECISIONS: [(&str, &str); 5] = [
     ("once", "this once"),
-    ("routine", "this, in this step of the routine, in later runs too, for 90 days"),
+    ("routine", "this, in this step of the routine, in later runs too, for 90 days, whatever values are sent then"),
     ("origin", "actions of this kind at this address, for this run"),
     ("kind", "actions of this kind everywhere, for this run"),
     ("refuse", "no; the model gets what you write after this word"),

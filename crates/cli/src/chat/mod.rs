@@ -18,7 +18,7 @@ mod interactive;
 pub(super) mod link;
 pub(super) mod next;
 mod show;
-mod watch;
+pub(super) mod watch;
 
 use std::io::{IsTerminal as _, Read as _};
 

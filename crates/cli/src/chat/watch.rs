@@ -29,12 +29,12 @@ const LEFT: i32 = 130;
 
 /// Ctrl-C. While a run is followed, the first one pauses it; all others end the program.
 #[derive(Debug)]
-pub(super) struct Interrupts {
+pub(in super::super) struct Interrupts {
     came: Arc<AtomicBool>,
 }
 
 impl Interrupts {
-    pub(super) fn register() -> Result<Self, Failure> {
+    pub(in super::super) fn register() -> Result<Self, Failure> {
         // Set: the next signal ends the program.
         let came = Arc::new(AtomicBool::new(true));
         flag::register_conditional_shutdown(SIGINT, LEFT, Arc::clone(&came))
@@ -44,7 +44,7 @@ impl Interrupts {
     }
 
     /// From now on, Ctrl-C pauses the run that is begun or followed.
-    pub(super) fn pause_run(&self) -> Pausing<'_> {
+    pub(in super::super) fn pause_run(&self) -> Pausing<'_> {
         self.came.store(false, Ordering::SeqCst);
         Pausing { interrupts: self }
     }
@@ -52,12 +52,12 @@ impl Interrupts {
 
 /// While it exists, the first Ctrl-C pauses the run.
 #[derive(Debug)]
-pub(super) struct Pausing<'i> {
+pub(in super::super) struct Pausing<'i> {
     interrupts: &'i Interrupts,
 }
 
 impl Pausing<'_> {
-    fn came(&self) -> bool {
+    pub(in super::super) fn came(&self) -> bool {
         self.interrupts.came.load(Ordering::SeqCst)
     }
 

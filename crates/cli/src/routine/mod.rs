@@ -35,7 +35,7 @@ Examples:
   cdpilot routine runs orders                      what its runs did, step by step
 
 A routine is Markdown with steps, inputs and a result; docs/routines.md describes it. A model follows it in a browser of its own or in the \
-logged-in context of a profile. `run` exits with 0 when it is done, 1 when it failed, 4 when it waits for a person.";
+logged-in context of a profile. `run` exits with 0 when it is done, 1 when it failed or was stopped, 4 when it waits for a person. Ctrl-C stops the run.";
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
@@ -72,6 +72,13 @@ enum What {
     },
     /// Run a routine; prints one line a step
     Run(Box<run::Run>),
+    /// Continue a run that was stopped, interrupted or has failed
+    Resume {
+        /// Name or id of the routine
+        name: String,
+        /// Id of the run
+        run: String,
+    },
     /// List the runs of a routine, or show the report of one
     Runs {
         /// Name or id of the routine
@@ -160,6 +167,7 @@ pub(super) fn run(routine: &Routine, global: &Global, settings: &Settings, out: 
         }
         What::Edit { name, file, rename } => return edit::edit(&link, name, file.as_deref(), rename.as_deref(), out),
         What::Run(args) => return run::run(&link, args, global, out),
+        What::Resume { name, run } => return run::resume(&link, name, run, global, out),
         What::Runs { name, run: None } => show::runs(&link.ask(&Request::at(op::ROUTINE_RUNS, &[name]))?, out),
         What::Runs { name, run: Some(run) } => show::run(&link.ask(&Request::at(op::ROUTINE_RUN, &[name, run]))?, out),
         What::Export { format: Format::Playwright | Format::Http, .. } => {

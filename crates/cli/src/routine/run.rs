@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::super::args::Global;
 use super::super::chat::link::{Item, Link};
+use super::super::chat::watch::{Interrupts, Pausing};
 use super::super::client::Request;
 use super::super::failure::{Exit, Failure};
 use super::super::output::{Out, clean, one_line};
@@ -83,18 +84,50 @@ pub(super) fn run(link: &Link<'_>, args: &Run, global: &Global, out: &Out) -> Re
         limits: (limits != RunLimits::default()).then_some(limits),
     };
     let request = Request::at(op::RUN_ROUTINE, &[&args.name]).and(&wanted);
+    let following = Following { name: args.name.clone(), ..Following::default() };
+    finish(link, following, &request, global, out)
+}
+
+/// Continues a run that was stopped, interrupted or has failed.
+pub(super) fn resume(link: &Link<'_>, name: &str, id: &str, global: &Global, out: &Out) -> Result<Exit, Failure> {
+    // Of this routine, and where its events are.
+    link.ask(&Request::at(op::ROUTINE_RUN, &[name, id]))?;
+    let last = link.ask(&Request::at(op::CONVERSATION, &[id]))?["conversation"]["last_event"].as_u64();
+    link.ask(&Request::at(op::RESUME, &[id]))?;
+    let following = Following { name: name.to_owned(), id: id.to_owned(), last: last.unwrap_or_default() };
+    let rest = following.rest();
+    finish(link, following, &rest, global, out)
+}
+
+/// Follows a run to its end, and reports it.
+fn finish(
+    link: &Link<'_>,
+    mut following: Following,
+    request: &Request,
+    global: &Global,
+    out: &Out,
+) -> Result<Exit, Failure> {
+    let interrupts = Interrupts::register()?;
     let limit = super::following(global).map(Deadline::after);
-    let mut following = Following { name: args.name.clone(), ..Following::default() };
-    let ended = following.follow(link, &request, limit, out)?;
-    let report = link.ask(&Request::at(op::ROUTINE_RUN, &[&args.name, &following.id]))?;
+    let ended = following.follow(link, request, &interrupts.pause_run(), limit, out)?;
+    let name = following.name.as_str();
+    let report = link.ask(&Request::at(op::ROUTINE_RUN, &[name, &following.id]))?;
     out.object(&report);
+    let again = format!("`cdpilot routine resume {name} {}` continues it", following.id);
     match ended {
         Ended::Done => {
             show::result(&report, out);
-            out.aside(&format!("done; `cdpilot routine runs {} {}` shows the report", args.name, following.id));
+            out.aside(&format!("done; `cdpilot routine runs {name} {}` shows the report", following.id));
             Ok(Exit::Done)
         }
-        Ended::Stopped => Ok(Exit::Failed),
+        Ended::Stopped => {
+            out.line(&format!("stopped; {again}"));
+            Ok(Exit::Failed)
+        }
+        Ended::Interrupted => {
+            out.line(&format!("interrupted, because the server ended; {again}"));
+            Ok(Exit::Failed)
+        }
         Ended::Failed(problem) => {
             for step in report["steps"].as_array().into_iter().flatten().filter(|step| step["status"] == "failed") {
                 out.line(&show::step_line(step));
@@ -108,7 +141,8 @@ pub(super) fn run(link: &Link<'_>, args: &Run, global: &Global, out: &Out) -> Re
         Ended::Waits(question) => {
             out.line(&format!("waits for you: {}", one_line(&question)));
             out.aside(&format!(
-                "answer it with `cdpilot chat --conversation {id}` or in the page of `cdpilot ui`; the run goes on then",
+                "answer it with `cdpilot chat --conversation {id}`, which lists the answers, or in the page of `cdpilot ui`; the run goes \
+                 on then",
                 id = following.id
             ));
             Ok(Exit::Dialog)
@@ -169,6 +203,8 @@ fn read(name: &str, from: impl std::io::Read) -> Result<String, Failure> {
 enum Ended {
     Done,
     Stopped,
+    /// The server has ended meanwhile.
+    Interrupted,
     Failed(String),
     Waits(String),
     TimedOut,
@@ -184,17 +220,29 @@ struct Following {
 }
 
 impl Following {
+    /// The events that follow.
+    fn rest(&self) -> Request {
+        Request::at(op::CONVERSATION_STREAM, &[&self.id]).header("last-event-id", self.last)
+    }
+
+    /// Follows the run. Ctrl-C stops it.
     fn follow(
         &mut self,
         link: &Link<'_>,
         request: &Request,
+        interrupt: &Pausing<'_>,
         limit: Option<Deadline<'_>>,
         out: &Out,
     ) -> Result<Ended, Failure> {
         let mut items = link.open(request)?;
+        let mut is_stopping = false;
         loop {
             if limit.is_some_and(|limit| limit.passed()) {
                 return Ok(Ended::TimedOut);
+            }
+            if interrupt.came() && !self.id.is_empty() && !std::mem::replace(&mut is_stopping, true) {
+                // A run that has just ended cannot be stopped; its last events follow.
+                let _ = link.ask(&Request::at(op::STOP_RUN, &[&self.id]));
             }
             match items.recv_timeout(POLL) {
                 Ok(Item::Event { id, name, data }) => {
@@ -205,16 +253,20 @@ impl Following {
                 }
                 Ok(Item::Alive) | Err(RecvTimeoutError::Timeout) => {}
                 Ok(Item::Closed) | Err(RecvTimeoutError::Disconnected) => {
-                    let rest = Request::at(op::CONVERSATION_STREAM, &[&self.id]).header("last-event-id", self.last);
                     let until = Deadline::after(RESTORED);
                     items = loop {
-                        match link.open(&rest) {
+                        match link.open(&self.rest()) {
                             Err(failure) if failure.exit == Exit::NoBrowser && !until.passed() => {
                                 cdpilot::sync::pause(POLL);
                             }
                             opened => break opened?,
                         }
                     };
+                    // Another server does not continue it by itself.
+                    let report = link.ask(&Request::at(op::ROUTINE_RUN, &[&self.name, &self.id]))?;
+                    if report["status"] == "interrupted" {
+                        return Ok(Ended::Interrupted);
+                    }
                 }
             }
         }
@@ -223,7 +275,7 @@ impl Following {
     fn event(&mut self, name: &str, data: &Value, out: &Out) -> Option<Ended> {
         let text = |field: &str| clean(data[field].as_str().unwrap_or_default()).into_owned();
         match name {
-            "connected" => {
+            "connected" if self.id.is_empty() => {
                 self.id = text("conversation_id");
                 out.aside(&format!("run {} of {}", self.id, clean(&self.name)));
             }

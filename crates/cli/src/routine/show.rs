@@ -89,6 +89,8 @@ pub(super) fn runs(answer: &Value, out: &Out) {
 
 pub(super) fn run(report: &Value, out: &Out) {
     out.object(report);
+    let code = report["code"].as_str().map(|code| format!(" {}", clean(code))).unwrap_or_default();
+    out.line(&format!("{}{code}, version {}", text(report, "status"), report["version"].as_u64().unwrap_or_default()));
     for step in all(report, "steps") {
         out.line(&step_line(step));
     }

@@ -70,7 +70,7 @@ fn texts_are_stored_compared_restored_and_deleted() {
     assert_eq!((gone.code, gone.json()["code"].as_str()), (Some(1), Some("NOT_FOUND")), "{gone:?}");
 }
 
-/// An editor that was told what to write: the text stays when it is refused.
+/// An editor that writes a broken text: the text stays when it is refused.
 #[cfg(unix)]
 #[test]
 fn a_text_of_the_editor_is_kept_when_it_is_refused() {
@@ -130,24 +130,28 @@ fn a_list_goes_on_where_it_was_after_the_server_was_killed() {
     let (at, model) = home_with(lister(Arc::clone(&hangs)));
     let text = TEXT.replace("Look at the page.", "For each card, press Vote.");
     assert_eq!(given(&at, &["routine", "edit", "vote", "--file", "-"], &text).code, Some(0));
-    let mut child = at.program.command(&["routine", "run", "vote", "--guard", "off"]).spawn().unwrap();
+    let child = at.program.command(&["routine", "run", "vote", "--guard", "off"]).spawn().unwrap();
     let until = crate::support::soon();
     while model.requests().len() < 6 {
         assert!(!until.passed());
         pause(Duration::from_millis(20));
     }
     kill(at.running().unwrap().pid, "-KILL");
-    child.kill().unwrap();
-    child.wait().unwrap();
     hangs.store(false, Ordering::SeqCst);
     let runs = at.program.run(&["routine", "runs", "vote", "--json"]).json();
     let run = &runs["runs"][0];
     assert_eq!([&run["status"], &run["code"]], [&json!("interrupted"), &json!("INTERRUPTED")], "{runs:#}");
     assert_eq!(run["steps"][0]["items"], json!({ "done": 1, "total": 3 }));
-    let api = api_of(&at);
-    api.post(&format!("/agent/conversations/{}/resume", run["run_id"].as_str().unwrap()), &json!({})).ok();
-    let path = format!("/routines/vote/runs/{}", run["run_id"].as_str().unwrap());
-    let ended = api.until("the run ends", &path, |run| run["status"] != "running");
+    // The command that followed it says so, once.
+    let followed = child.wait_with_output().unwrap();
+    let said = String::from_utf8(followed.stdout).unwrap();
+    let id = run["run_id"].as_str().unwrap();
+    assert_eq!(followed.status.code(), Some(1), "{said}");
+    assert_eq!(said.matches("interrupted, because the server ended").count(), 1, "{said}");
+    assert!(said.contains(&format!("cdpilot routine resume vote {id}")), "{said}");
+    let resumed = at.program.run(&["routine", "resume", "vote", id]);
+    assert!(resumed.code == Some(0) && resumed.stdout.contains("step 1  done"), "{resumed:?}");
+    let ended = api_of(&at).get(&format!("/routines/vote/runs/{id}")).ok();
     assert_eq!(
         [&ended["status"], &ended["steps"][0]["items"]],
         [&json!("done"), &json!({ "done": 3, "total": 3 })],
@@ -203,7 +207,8 @@ fn a_run_prints_its_steps_and_exits_by_its_end() {
     let id = runs["runs"][0]["run_id"].as_str().unwrap();
     let report = at.program.run(&["routine", "runs", "look0", id]);
     assert!(
-        report.stdout.starts_with("step 1  done      Look (") && report.stdout.contains("It is a shop."),
+        report.stdout.starts_with("done, version 1\nstep 1  done      Look (")
+            && report.stdout.contains("It is a shop."),
         "{report:?}"
     );
     let shown: Value = at.program.run(&["routine", "show", "look2", "--json"]).json();

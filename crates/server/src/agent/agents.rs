@@ -185,7 +185,9 @@ impl Agents {
             let entry = Entry::user(Kind::Plain, &*text);
             let batch = entries.iter().chain([&entry]).fold(batch, |batch, entry| batch.message(entry.body()));
             let event = AgentEvent::message(Source::User, &*text).into_value();
-            let batch = batch.title(&*text).event(AGENT_EVENT, event);
+            let batch = batch
+                .title(text.strip_prefix("# Workflow: ").and_then(|goal| goal.lines().next()).unwrap_or(&text))
+                .event(AGENT_EVENT, event);
             let batch = match forget_refused_hosts(&inner.stored(&live.id)?) {
                 Some(settings) => batch.settings(settings),
                 None => batch,
@@ -295,6 +297,7 @@ impl Agents {
         if live.is_running() {
             return Err(nothing());
         }
+        inner.check_inputs(id)?;
         run::begin(inner, &live, |live| {
             // As it is now that no other run can begin.
             let now = inner.stored(&live.id)?;
@@ -401,6 +404,18 @@ impl Inner {
         let live = Arc::clone(live);
         drop(lives);
         Ok((found, live))
+    }
+
+    /// Fails for a run whose sensitive inputs are gone: they were in the memory of a server that has ended.
+    fn check_inputs(&self, id: &str) -> Result<(), Error> {
+        let Some(run) = routine::RoutineRun::of(&self.store, id)? else { return Ok(()) };
+        let lent = run.lent_names(id);
+        let lost = lent.iter().find(|(_, kept)| !self.control.secret_store().has_lent(kept));
+        lost.map_or(Ok(()), |(name, _)| {
+            Err(Error::conflict(format!(
+                "the value of the input {name:?} is gone, because the server was restarted; start the run again"
+            )))
+        })
     }
 
     /// Allows the effect of a question in all later runs of the routine that a conversation runs, in the step in progress.

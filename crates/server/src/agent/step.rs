@@ -185,10 +185,9 @@ impl Turn<'_> {
         match self.routine.as_mut().map(|run| run.answered(text, &pages)) {
             Some(Answered::Continue(notice)) => {
                 draft.entries.push(Entry::user(Kind::Notice, notice));
-                draft.system("The model wanted to end before the routine was done; it was reminded.");
-                self.stuck.said();
+                draft.system("The answer is not the end of the routine; the model was reminded.");
                 self.commit(draft)?;
-                return self.check_progress();
+                return Ok(None);
             }
             Some(Answered::Failed(ending)) => {
                 self.commit(draft)?;

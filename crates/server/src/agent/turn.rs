@@ -174,7 +174,7 @@ impl<'a> Turn<'a> {
             Some((image.media_type, image.bytes))
         };
         let messages = inner.store.messages(&live.id, 1, usize::MAX, deadline())?;
-        let entries = messages.iter().map(|message| Entry::read(&message.body, image)).collect();
+        let entries: Vec<Entry> = messages.iter().map(|message| Entry::read(&message.body, image)).collect();
         let short: String = live.id.chars().take(SHORT).collect();
         let mut new = Session::unlisted(&format!("agent-{short}"), !settings.share_login);
         let (width, height) = settings.viewport().unwrap_or((WIDTH, HEIGHT));
@@ -195,6 +195,7 @@ impl<'a> Turn<'a> {
         let dialogs = Dialogs::new(inner.control.profile(settings.profile.as_deref())?.for_session(&session));
         if let Some(run) = &mut routine {
             run.begin_turn(&dialogs.pages());
+            run.called_before(&entries);
         }
         let tools = offer.specs(&inner.prompts, model.profile, flags)?;
         let mut turn = Self {

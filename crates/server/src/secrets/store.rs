@@ -245,6 +245,11 @@ impl SecretStore {
         self.cover(&known);
     }
 
+    /// Whether a value is lent under a name.
+    pub(crate) fn has_lent(&self, name: &str) -> bool {
+        self.0.known.lock().lent.contains_key(name)
+    }
+
     /// Forgets the values that were lent under names with this beginning. Pages may still hold them, so they stay redacted.
     pub(crate) fn take_back(&self, beginning: &str) {
         let mut known = self.0.known.lock();

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::RwLock;
 use serde_json::{Map, Value};
 
+use super::outcome::SECRET_FIELD;
 use super::truncate::{Bounds, cap_error, cap_fields};
 use super::{Effect, EffectKind, Effects, Outcome, Tool, ToolContext, ToolError};
 use cdpilot::code::Code;
@@ -246,8 +247,10 @@ impl Registry {
         }
         match tool.call(call, arguments) {
             Ok(outcome) => {
-                let (done, rest): (Map<_, _>, Map<_, _>) =
-                    outcome.fields.into_iter().partition(|(name, _)| outcome.covered.contains(name.as_str()));
+                let (done, rest): (Map<_, _>, Map<_, _>) = outcome
+                    .fields
+                    .into_iter()
+                    .partition(|(name, _)| name == SECRET_FIELD || outcome.covered.contains(name.as_str()));
                 let fields = self.covered(rest).into_iter().chain(done).collect();
                 // Redact before truncating: the rest of a truncated secret would not be recognised.
                 let fields = match bounds(&toolset) {
@@ -258,7 +261,11 @@ impl Registry {
             }
             Err(error) => {
                 let message = self.secrets.cover(&error.message).into_owned();
-                let details = self.covered(error.details);
+                // The name of the mark may contain a part of a secret.
+                let mut details = error.details;
+                let mark = details.remove(SECRET_FIELD);
+                let mut details = self.covered(details);
+                details.extend(mark.map(|mark| (SECRET_FIELD.to_owned(), mark)));
                 let (message, details) = match bounds(&toolset) {
                     Some(bounds) => (cap_error(&message), cap_fields(details, bounds)),
                     None => (message, details),

@@ -303,9 +303,15 @@ fn no_item_of_a_list_is_done_twice() {
         step("done", 1),
         item("done", &["a"]),
         item("found", &["a", "b", "c"]),
-        item("begun", &["a"]),
         item("done", &["a"]),
         item("begun", &["a"]),
+        item("begun", &["b"]),
+        item("done", &["a"]),
+        item("begun", &["a"]),
+        Do::Call(
+            "routine_step",
+            json!({ "command": "item", "n": 1, "state": "begun", "items": [{ "title": " A ", "address": "http://a.localhost/a#top" }] }),
+        ),
         item("found", &["a", "b"]),
         item("skipped", &["b"]),
         step("done", 1),
@@ -323,12 +329,12 @@ fn no_item_of_a_list_is_done_twice() {
     let run = Run::of_text(&tasks, &text, &json!({}));
     let (report, errors) = (run.report(), run.errors());
     let expected = [
-        "ok", "CONFLICT", "CONFLICT", "ok", "ok", "ok", "CONFLICT", "ok", "ok", "CONFLICT", "ok", "CONFLICT", "ok",
-        "ok",
+        "ok", "CONFLICT", "CONFLICT", "ok", "CONFLICT", "ok", "CONFLICT", "ok", "CONFLICT", "CONFLICT", "ok", "ok",
+        "CONFLICT", "ok", "CONFLICT", "ok", "ok",
     ];
     assert_eq!(run.outcomes("routine_step"), expected, "{errors}");
     assert!(errors.contains("\"a\" is done already") && errors.contains("was not begun"), "{errors}");
-    assert_eq!(report["steps"][0]["items"], json!({ "done": 2, "total": 3 }), "{report:#}");
+    assert_eq!(report["steps"][0]["items"], json!({ "done": 2, "total": 2 }), "{report:#}");
     assert_eq!(report["status"], "done");
 }
 
@@ -377,10 +383,10 @@ fn inputs_are_checked_before_a_tab_is_opened_and_sensitive_ones_are_seen_nowhere
     }
     assert_eq!(api.get("/agent/conversations").ok()["count"], 0);
 
-    let run = Run::of(&tasks, &routine, &json!({ "inputs": { "card": "4556737586899855", "who": "Ada {{card}}" } }));
+    let run = Run::of(&tasks, &routine, &json!({ "inputs": { "card": "hunter22secret99", "who": "Ada {{card}}" } }));
     assert_eq!(run.report()["status"], "done", "{:#} {}", run.last.1, run.errors());
     let sent: Vec<String> = site.heads("a.localhost/sent");
-    assert!(sent[0].contains("card=4556737586899855"), "{sent:?}");
+    assert!(sent[0].contains("card=hunter22secret99"), "{sent:?}");
     let seen = [
         run.report().to_string(),
         json!(tasks.events(&run.id)).to_string(),
@@ -389,13 +395,15 @@ fn inputs_are_checked_before_a_tab_is_opened_and_sensitive_ones_are_seen_nowhere
         api.get(&format!("/routines/{routine}")).ok().to_string(),
     ];
     for (at, text) in seen.iter().enumerate() {
-        assert!(!text.contains("4556737586899855"), "{at}");
+        assert!(!text.contains("hunter22secret99"), "{at}");
     }
+    // Names of the program itself that share a part with it stay as they are.
+    assert!(!seen[3].contains("]_field"), "{}", seen[3]);
     // The value of an input is no placeholder of another one.
     assert!(seen[3].contains("Ada { {card}}"), "{}", seen[3]);
     for file in walk(tasks.served.home.root()) {
         let content = std::fs::read(&file).unwrap_or_default();
-        assert!(!contains(&content, b"4556737586899855"), "{}", file.display());
+        assert!(!contains(&content, b"hunter22secret99"), "{}", file.display());
     }
 }
 
@@ -462,6 +470,61 @@ fn an_approval_for_the_routine_holds_for_its_step_until_that_is_edited_or_taken_
     assert_eq!(api.delete(&format!("{path}/allowed/0")).ok()["routine"]["allowed"], json!([]));
     assert_eq!(Run::of(&tasks, &routine, &guarded).last.0, "help_request");
     assert_eq!(site.heads("a.localhost/order").len(), 2);
+}
+
+#[test]
+fn a_step_whose_action_was_refused_is_done_only_with_the_help_of_a_person() {
+    let site = Site::start();
+    site.page("/", &format!("{STYLE}<form method=post action=/order><button>Place order</button></form><button type=button>Other</button>"));
+    let click =
+        |part: &str| Do::Call("element_interaction", json!({ "action": "click", "element_id": format!("id:{part}") }));
+    let plan = vec![
+        Do::Tab("init", site.url("a", "/")),
+        step("begin", 1),
+        Do::Look,
+        click(">Place order<"),
+        step("done", 1),
+        // Another action of the step does not change that.
+        click(">Other<"),
+        step("done", 1),
+        Do::Call("routine_step", json!({ "command": "blocked", "n": 1, "note": "The order was refused." })),
+        step("done", 1),
+        Do::Say("Done."),
+    ];
+    let Some(tasks) = tasks(vec![plan]) else { return };
+    let text = format!(
+        "# Workflow: Order\n\n## Prerequisites\nStarting URL: {}\n\n## Step 1: Order\nPress Place order. Follow plan 0\n",
+        site.url("a", "/")
+    );
+    let mut run = Run::of_text(&tasks, &text, &json!({ "guard": "irreversible" }));
+    run.answer(json!({ "decision": "refuse", "note": "not today" }));
+    assert_eq!(run.last.0, "help_request", "{:#} {}", run.last.1, run.errors());
+    assert_eq!(run.outcomes("routine_step"), ["ok", "CONFLICT", "CONFLICT"], "{}", run.errors());
+    assert!(run.errors().contains("the user has refused an action of step 1"), "{}", run.errors());
+    run.answer(json!({ "text": "Leave it." }));
+    let report = run.report();
+    assert_eq!([&report["status"], &report["steps"][0]["how"]], [&json!("done"), &json!("person")], "{report:#}");
+    assert_eq!(site.heads("a.localhost/order").len(), 0);
+}
+
+#[test]
+fn a_run_whose_sensitive_input_is_gone_is_not_resumed() {
+    let site = Site::start();
+    shop(&site);
+    let Some(mut tasks) = tasks(vec![vec![Do::Tab("init", site.url("a", "/")), Do::Help("Which one?")]]) else {
+        return;
+    };
+    let text = format!(
+        "# Workflow: Pay\n\n## Prerequisites\nStarting URL: {}\n\n## Inputs\n- card (sensitive)\n\n## Step 1: Pay\nType {{{{card}}}}. Follow plan 0\n",
+        site.url("a", "/")
+    );
+    let run = Run::of_text(&tasks, &text, &json!({ "inputs": { "card": "hunter22" } }));
+    assert_eq!(run.last.0, "help_request", "{:#}", run.last.1);
+    let path = format!("/agent/conversations/{}", run.id);
+    tasks.served.api.post(&format!("{path}/stop"), &json!({})).ok();
+    tasks.served.restart();
+    let refused = tasks.served.api.post(&format!("{path}/resume"), &json!({})).fails(409, "CONFLICT");
+    assert!(refused["error"].as_str().unwrap().contains("the value of the input \"card\" is gone"), "{refused}");
 }
 
 #[test]

@@ -27,13 +27,13 @@ fn without_browser(plans: Vec<Vec<Do>>) -> (TestServer, StreamingModel) {
 }
 
 /// A person at the web UI.
-struct Person {
+pub(crate) struct Person {
     paged: TestTab,
 }
 
 impl Person {
     /// Opens the address that `cdpilot ui` prints.
-    fn at(served: &TestServer) -> Option<Self> {
+    pub(crate) fn at(served: &TestServer) -> Option<Self> {
         let person = Self { paged: TestTab::new("ui-agent")? };
         person.acts(Act::resize(1280, 800));
         person.opens(&served.server().ui_url().unwrap());
@@ -46,7 +46,7 @@ impl Person {
         self.until("!document.getElementById('app').hidden && document.body.dataset.view");
     }
 
-    fn acts(&self, act: Act) {
+    pub(crate) fn acts(&self, act: Act) {
         self.paged.tab.act(&act, soon()).unwrap();
     }
 
@@ -60,11 +60,11 @@ impl Person {
         call("Network.emulateNetworkConditions", conditions);
     }
 
-    fn clicks(&self, locator: &str) {
+    pub(crate) fn clicks(&self, locator: &str) {
         self.acts(Act::click(locator));
     }
 
-    fn types(&self, locator: &str, text: &str) {
+    pub(crate) fn types(&self, locator: &str, text: &str) {
         self.acts(Act::fill(locator, text));
     }
 
@@ -73,7 +73,7 @@ impl Person {
     }
 
     /// Waits until a condition holds in the page.
-    fn until(&self, condition: &str) {
+    pub(crate) fn until(&self, condition: &str) {
         let script = format!(
             "new Promise(done => {{ const began = Date.now(), look = () => ({condition}) ? done('') : Date.now() - began > 25000 \
              ? done(document.body.innerText) : setTimeout(look, 20); look(); }})"
@@ -83,11 +83,11 @@ impl Person {
     }
 
     /// Waits until the text is visible within an element.
-    fn sees(&self, id: &str, text: &str) {
+    pub(crate) fn sees(&self, id: &str, text: &str) {
         self.until(&format!("document.getElementById('{id}')?.innerText.includes({})", json!(text)));
     }
 
-    fn eval(&self, script: &str) -> Value {
+    pub(crate) fn eval(&self, script: &str) -> Value {
         let shown = self.paged.eval(script);
         serde_json::from_str(&shown).unwrap_or(Value::String(shown))
     }
@@ -101,7 +101,7 @@ impl Person {
     }
 }
 
-fn shop(site: &Site) {
+pub(crate) fn shop(site: &Site) {
     site.page(
         "/",
         &format!(
@@ -777,63 +777,4 @@ fn an_accessibility_checker_finds_nothing_serious_in_any_view() {
     person.clicks("role=link[name=Models]");
     person.sees("models", "Address");
     check("models");
-}
-
-#[test]
-fn routines_are_written_run_and_compared_in_the_page() {
-    let site = Site::start();
-    shop(&site);
-    let step = |command: &str, n: u32| Do::Call("routine_step", json!({ "command": command, "n": n }));
-    let plan = vec![
-        Do::Tab("init", site.url("a", "/")),
-        step("begin", 1),
-        Do::Look,
-        step("done", 1),
-        Do::Say("It is a shop."),
-    ];
-    let Some(tasks) = Tasks::new(vec![plan]) else { return };
-    let Some(person) = Person::at(&tasks.served) else { return };
-    person.clicks("role=link[name=Routines]");
-    person.sees("view-routines", "There are no routines yet.");
-    person.clicks("role=button[name=\"New routine\"]");
-    // Problems stand beside their lines, and the text stays.
-    let text = format!(
-        "# Workflow: Look around\n\n## Prerequisites\nStarting URL: {}\n\n## Inputs\n- what\n\n## Step 2: Look\nLook at the {{{{what}}}}. Follow plan 0\n",
-        site.url("a", "/")
-    );
-    person.types("label=Name", "look");
-    person.types("label=\"Text of the routine\"", &text);
-    person.clicks("role=button[name=Save]");
-    person.sees("view-routines", "write `## Step 1: Look`");
-    assert_eq!(person.eval("document.querySelector('.gutter .bad').textContent.trim()"), 9);
-    person.types("label=\"Text of the routine\"", &text.replace("Step 2", "Step 1"));
-    person.clicks("role=button[name=Save]");
-    person.sees("view-routines", "version 1, not tried");
-    person.types("label=what", "shop");
-    person.clicks("text=\"Without the logins of the profile\"");
-    person.clicks("css=.run-form button.primary");
-    person.sees("narration", "It is a shop.");
-    person.clicks("role=link[name=Routines]");
-    person.clicks("text=\"Look around\"");
-    person.sees("view-routines", "version 1, works");
-    person.clicks("role=tab[name=Runs]");
-    person.sees("view-routines", "1 of 1 steps");
-    person.until("[...document.querySelectorAll('#view-routines td img')].some(image => !image.hidden)");
-    person.clicks("role=tab[name=Edit]");
-    person.types("label=\"Text of the routine\"", &text.replace("Step 2", "Step 1").replace("Look at", "Read"));
-    person.clicks("role=button[name=Save]");
-    person.sees("view-routines", "version 2, not tried");
-    person.clicks("role=tab[name=Versions]");
-    person.clicks("role=button[name=\"Compare with version 1\"]");
-    person.sees("view-routines", "+Read the {{what}}");
-    for width in [1280, 420] {
-        person.acts(Act::resize(width, 740));
-        person.until(&format!("innerWidth === {width}"));
-        assert_eq!(person.eval("document.documentElement.scrollWidth <= innerWidth"), true, "{width}");
-    }
-    person.clicks("role=button[name=\"Use it again\"]");
-    person.sees("view-routines", "Version 3");
-    person.clicks("role=button[name=Delete]");
-    person.clicks("text=\"Delete it with its runs?\"");
-    person.sees("view-routines", "There are no routines yet.");
 }

@@ -113,8 +113,8 @@ impl RoutineRun {
             state.step.cause = Some(cause);
         }
         let problem = format!(
-            "{address} asks for a login where {place} expects another page; log in there with the profile of the run, and run the \
-             routine again with login: profile"
+            "{address} asks for a login, but {place} expects another page; log in there in the profile of the run, and then resume \
+             the run"
         );
         Some(Ending { code: LOGIN_REQUIRED, problem })
     }
@@ -219,7 +219,9 @@ fn address_of(url: &str) -> String {
 /// The data in an answer, if it fits a schema.
 fn fitted(text: &str, schema: &Value) -> Result<Value, String> {
     let block = text.split_once("```json").and_then(|(_, rest)| rest.split_once("```")).map(|(block, _)| block);
-    let data: Value = serde_json::from_str(block.unwrap_or(text).trim())
-        .map_err(|problem| format!("there is no JSON that can be read ({problem})"))?;
+    let data: Value = serde_json::from_str(block.unwrap_or(text).trim()).map_err(|problem| match block {
+        Some(_) => format!("its json block cannot be read ({problem})"),
+        None => "it has no json block".to_owned(),
+    })?;
     fields::fit(data, schema, Style::Exact).map_err(|misfit| misfit.to_string())
 }

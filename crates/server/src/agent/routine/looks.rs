@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::RoutineRun;
 use super::report::KeywordUse;
+use crate::agent::messages::{Entry, text_of};
 use crate::store::Image;
 use crate::tools::ToolError;
 use cdpilot::code::Code;
@@ -58,7 +59,7 @@ impl RoutineRun {
             )),
             (Some(keyword), [one], _) if *one == keyword => None,
             (Some(keyword), ..) => conflict(format!(
-                "the only keyword of step {n} is {keyword:?}, letter for letter; call highlight with it, or without keywords"
+                "the only keyword of step {n} is {keyword:?}, letter for letter; call highlight with that"
             )),
         }
     }
@@ -84,9 +85,27 @@ impl RoutineRun {
             return;
         }
         state.has_acted |= is_ok;
+        state.is_refused |= result["code"] == Code::ApprovalRefused.as_str();
         let error = result["code"].as_str().or_else(|| result["error"].as_str()).unwrap_or("it failed");
         state.failed = (!is_ok).then(|| error.chars().take(MOST_ERROR).collect());
         self.is_changed = true;
+    }
+
+    /// Records the results of the last calls that were stored while no run was in progress: an approval that was refused or withdrawn,
+    /// a call that was interrupted.
+    pub(in crate::agent) fn called_before(&mut self, entries: &[Entry]) {
+        let Some(at) = entries.iter().rposition(|entry| !entry.message.tool_calls.is_empty()) else { return };
+        let Some((asking, results)) = entries.get(at..).and_then(<[Entry]>::split_first) else { return };
+        for call in &asking.message.tool_calls {
+            let of_call = results.iter().find(|entry| entry.message.tool_call_id.as_deref() == Some(&*call.id));
+            let text = of_call.map(|entry| text_of(&entry.message)).unwrap_or_default();
+            let result: Value = serde_json::from_str(&text).unwrap_or_default();
+            let arguments = serde_json::from_str(&call.function.arguments).unwrap_or_default();
+            // What was interrupted may be done: the model looks, and says.
+            if result["success"] == false && result["code"] != Code::Interrupted.as_str() {
+                self.called(&call.function.name, &arguments, &result);
+            }
+        }
     }
 
     /// Keeps the last picture of the step in progress.

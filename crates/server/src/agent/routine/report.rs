@@ -107,7 +107,7 @@ pub struct RunCause {
 pub struct RunItems {
     /// Items that are done.
     pub done: usize,
-    /// Items that are known.
+    /// Items that are known and belong to the step: those that were skipped do not count.
     pub total: usize,
 }
 
@@ -230,6 +230,8 @@ pub(super) struct StepState {
     pub(super) keyword: KeywordUse,
     /// The error of the last action, if it has failed.
     pub(super) failed: Option<String>,
+    /// Whether the user has refused an action of the step, and has not helped since.
+    pub(super) is_refused: bool,
     /// Whether an action of the step has succeeded.
     pub(super) has_acted: bool,
     /// Whether a person has helped.
@@ -243,8 +245,8 @@ impl StepState {
     }
 
     pub(super) fn counts(&self) -> RunItems {
-        let done = self.list.iter().filter(|item| item.state == ItemState::Done).count();
-        RunItems { done, total: self.list.len() }
+        let count = |state: ItemState| self.list.iter().filter(|item| item.state == state).count();
+        RunItems { done: count(ItemState::Done), total: self.list.len() - count(ItemState::Skipped) }
     }
 }
 
@@ -259,6 +261,30 @@ pub(super) enum KeywordUse {
     Matched,
     /// Nothing matched it.
     Missed,
+}
+
+impl Item {
+    /// Whether a title and an address are those of the item. Case, spaces, the origin and the fragment of an address do not
+    /// count: pages write them in several ways.
+    pub(super) fn is(&self, title: &str, address: &str) -> bool {
+        let (own, given) = (place_of(&self.address), place_of(address));
+        folded(&self.title) == folded(title) && (own.is_empty() || given.is_empty() || own == given)
+    }
+}
+
+fn folded(title: &str) -> String {
+    title.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Path and query of an address.
+fn place_of(address: &str) -> String {
+    let address = address.trim();
+    let address = address.split('#').next().unwrap_or_default();
+    let place = match address.split_once("://") {
+        Some((_, rest)) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/"),
+        None => address,
+    };
+    place.trim_start_matches("./").trim_start_matches('/').to_owned()
 }
 
 /// An item of a list.

@@ -15,8 +15,9 @@ use cdpilot::sync::Deadline;
 
 /// Longest value of an input, in characters.
 const MOST_VALUE: usize = 2_000;
-/// The toolsets of a run.
-const TOOLSETS: [&str; 2] = ["visual", "clarify"];
+/// The toolsets of a run, with a model that sees pictures and with one that does not.
+const SEEING: [&str; 2] = ["visual", "clarify"];
+const BLIND: [&str; 2] = ["browser", "clarify"];
 
 /// A run to start.
 #[derive(Debug)]
@@ -86,7 +87,11 @@ impl Agents {
         let inputs = Inputs::of(&parsed, inputs)?;
         let mut conversation = conversation.mode(Mode::RoutineReplay);
         if conversation.toolsets.is_empty() {
-            conversation.toolsets = TOOLSETS.map(ToOwned::to_owned).to_vec();
+            let models = Models::of(inner.control.home()).map_err(Error::from)?;
+            let alias = conversation.model.as_deref().unwrap_or(&inner.control.config().agent.model);
+            let (_, model) = models.find(Some(alias)).map_err(Error::from)?;
+            let toolsets = if model.vision { SEEING } else { BLIND };
+            conversation.toolsets = toolsets.map(ToOwned::to_owned).to_vec();
         }
         let mut names = routine::secrets_used(&parsed);
         names.extend(parsed.inputs.iter().filter_map(|input| input.secret.clone()));

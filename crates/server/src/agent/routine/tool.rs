@@ -84,6 +84,14 @@ fn short(text: &str, most: usize) -> String {
     text.trim().chars().take(most).collect()
 }
 
+fn not_begun(title: &str) -> ToolError {
+    conflict(format!("the item {title:?} was not begun; begin it before you act on it"))
+}
+
+fn is_done(list: &[Item], title: &str, address: &str) -> bool {
+    list.iter().any(|item| item.state == ItemState::Done && item.is(title, address))
+}
+
 /// What a call of the tool asks a person, if it is `blocked`: the reason.
 pub(in crate::agent) fn blocked(tool: &str, arguments: &Map<String, Value>) -> Option<(u32, String)> {
     if tool != TOOL || arguments.get("command")?.as_str()? != "blocked" {
@@ -207,30 +215,30 @@ impl RoutineRun {
             if title.is_empty() {
                 return Err(bad("an item has an empty title; give the title as the page shows it"));
             }
-            let is_same = |item: &&mut Item| {
-                let same_address = item.address.is_empty() || address.is_empty() || item.address == address;
-                item.title == short(title, MOST_TEXT) && same_address
-            };
-            match state.list.iter_mut().find(is_same) {
+            let (title, address) = (short(title, MOST_TEXT), short(address, MOST_TEXT));
+            let other = state.list.iter().find(|item| item.state == ItemState::Begun && !item.is(&title, &address));
+            if let Some(other) = other.filter(|_| wanted == ItemState::Begun && !is_done(&state.list, &title, &address))
+            {
+                return Err(conflict(format!(
+                    "the item {:?} is begun; record it as done or skipped before you begin another one",
+                    other.title
+                )));
+            }
+            match state.list.iter_mut().find(|item| item.is(&title, &address)) {
                 Some(item) if item.state == ItemState::Done => already.push(item.title.clone()),
+                Some(item) if wanted == ItemState::Done && item.state != ItemState::Begun => {
+                    return Err(not_begun(&title));
+                }
                 Some(item) => {
                     if wanted != ItemState::Found {
                         item.state = wanted;
                     }
                     if item.address.is_empty() {
-                        item.address = short(address, MOST_TEXT);
+                        item.address = address;
                     }
                 }
-                None if wanted == ItemState::Done => {
-                    return Err(conflict(format!(
-                        "the item {title:?} was not begun; record and begin it before you act on it"
-                    )));
-                }
-                None => state.list.push(Item {
-                    title: short(title, MOST_TEXT),
-                    address: short(address, MOST_TEXT),
-                    state: wanted,
-                }),
+                None if wanted == ItemState::Done => return Err(not_begun(&title)),
+                None => state.list.push(Item { title, address, state: wanted }),
             }
         }
         if wanted == ItemState::Begun && !already.is_empty() {
@@ -260,7 +268,7 @@ impl RoutineRun {
         if value.is_empty() {
             return Err(bad("give value: the text that the page shows"));
         }
-        // It stands in later instructions: on one line, and without placeholders.
+        // Later instructions contain it: on one line, and without placeholders.
         let value = value.replace(['\n', '\r'], " ").replace("{{", "{ {");
         self.report.values.insert(format!("step{}.{name}", given.n), value);
         Ok(json!({ "success": true }))
@@ -290,9 +298,15 @@ impl RoutineRun {
         let note = given.note.as_deref().map(|note| short(note, MOST_NOTE)).filter(|note| !note.is_empty());
         let table = self.table(n);
         let Some(state) = self.report.state(n) else { return Err(bad("there is no such step")) };
+        if state.is_refused {
+            let problem =
+                format!("the user has refused an action of step {n}, so it is not done; report it as blocked");
+            return Err(conflict(problem));
+        }
         if let Some(error) = &state.failed {
             let problem = format!(
-                "the last action of step {n} has failed ({error}), so it is not done; look at the page, do it, or report blocked"
+                "the last action of step {n} has failed ({error}), so it is not done; do what it says in another way, or report it \
+                 as blocked"
             );
             return Err(conflict(problem));
         }
@@ -350,6 +364,10 @@ impl RoutineRun {
         match self.report.pinned {
             Some(pinned) if pinned == n => Ok(()),
             Some(pinned) => Err(conflict(format!("step {pinned} is in progress, not step {n}"))),
+            None if self.report.next().is_none() => Err(conflict("all steps have ended; give the final answer")),
+            None if self.report.next() != Some(n) => {
+                Err(conflict(format!("step {n} has ended, or is not the next one")))
+            }
             None => Err(conflict(format!("step {n} is not in progress; begin it first"))),
         }
     }
@@ -362,7 +380,7 @@ impl RoutineRun {
         });
         let Some(state) = self.report.current() else { return };
         state.has_help = true;
-        state.failed = None;
+        (state.failed, state.is_refused) = (None, false);
         state.keyword = KeywordUse::Matched;
         let found = short(note, MOST_NOTE);
         state.step.cause =

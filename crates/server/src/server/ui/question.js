@@ -57,7 +57,7 @@ function approval(conversation, question) {
     note,
     h("p", { class: "bar" },
       button(first, () => decide("once"), { class: "primary" }),
-      body.routine_step && button("Allow in later runs too", () => decide("routine"), { title: `In step ${body.routine_step} of this routine, until it is edited, for 90 days` }),
+      body.routine_step && button("Allow in later runs too", () => decide("routine"), { title: `In step ${body.routine_step} of this routine, until it is edited, for 90 days, whatever values are sent then` }),
       button("Refuse", () => decide("refuse"), { class: "danger" })),
     !isHost && h("details", null, h("summary", null, "For the rest of this conversation"), h("p", { class: "bar" },
       body.origin && button(`Allow all ${KINDS[body.effect] ?? body.effect} at ${place}`, () => decide("origin")),

@@ -222,6 +222,7 @@ pub(in crate::tools) fn check_secrets(
         let destination = now.uses.first().map(|used| used.destination.clone()).unwrap_or_default();
         let effect = effect.origin(origin).destination(destination);
         let effect = effect.value(field.as_str(), &format!("{{{{secret:{name}}}}}"));
+        let effect = effect.with_element(&*shown.role, format!("{field}: {{{{secret:{name}}}}}"));
         guard.permit(effect, &|| picture(handle, (node, shown), call))?;
         if !target.fits {
             call.scope.typed_secrets().allow(name, &target);
