@@ -109,7 +109,7 @@ fn script(plan: &[Do], request: &Value) -> Script {
     }
 }
 
-/// A model that follows a plan: the first message of a conversation names its number last, as in `Follow plan 0`.
+/// A model that follows a plan: the first message of a conversation contains `plan N`, or ends with its number.
 pub fn model_of(plans: Vec<Vec<Do>>) -> StreamingModel {
     let plans = Arc::new(plans);
     StreamingModel::answering(move |request| {
@@ -120,8 +120,12 @@ pub fn model_of(plans: Vec<Vec<Do>>) -> StreamingModel {
         {
             return Script::stream().text("ok").done();
         }
-        let named = first["content"].as_str().unwrap().rsplit("plan ").next().unwrap();
-        let number: usize = named.split_whitespace().next().unwrap().parse().unwrap();
+        let text = first["content"].as_str().unwrap();
+        let named = match text.rsplit_once("plan ") {
+            Some((_, rest)) => rest.split_whitespace().next(),
+            None => text.split_whitespace().last(),
+        };
+        let number: usize = named.unwrap().parse().unwrap();
         script(&plans[number], request)
     })
 }

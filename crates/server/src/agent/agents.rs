@@ -113,7 +113,7 @@ impl Agents {
         Ok(Self { owner: Arc::new(Owner { inner, end: Some(end), watch: Some(watch) }) })
     }
 
-    /// The database.
+    /// The database of the home, for routes that list or change routines and read reports.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.inner().store

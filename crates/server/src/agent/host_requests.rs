@@ -214,7 +214,7 @@ pub(super) fn decided(
     let note_text = if note.is_empty() { String::new() } else { format!(" The user says: {note}") };
     let (list, system, result) = match decision {
         Decision::Kind | Decision::Routine => {
-            let problem = "decision: a host is admitted for the conversation only; answer once or origin, or refuse";
+            let problem = "decision: kind would admit every host, and routine is for elements of pages; answer once or origin to admit this host for the conversation, or refuse";
             return Err(Error::BadRequest { problem: problem.to_owned() });
         }
         Decision::Once | Decision::Origin => (

@@ -58,7 +58,7 @@ pub struct RunDefaults {
     /// Alias of the model. Default: `agent.model`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Limits.
+    /// Limits of its runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<RunLimits>,
 }

@@ -33,7 +33,7 @@ pub struct RunLimits {
 pub struct RunStep {
     /// Its number, from 1.
     pub n: u32,
-    /// Its title.
+    /// Its title, without `Step N:`.
     pub title: String,
     /// Where it is.
     pub status: StepStatus,
@@ -129,20 +129,20 @@ pub struct RunResult {
 /// How many steps ended how.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RunCounts {
-    /// Done, in whatever way.
+    /// Steps that were done, in whatever way.
     pub done: usize,
-    /// Skipped.
+    /// Steps that were skipped.
     pub skipped: usize,
-    /// Failed.
+    /// Steps that failed.
     pub failed: usize,
-    /// Not ended.
+    /// Steps that have not ended.
     pub pending: usize,
 }
 
 /// What people read of a run besides its state.
 #[derive(Debug, Clone, Default)]
 pub struct RunFacts {
-    /// Its steps.
+    /// One entry for each step, in order.
     pub steps: Vec<RunStep>,
     /// How many ended how.
     pub counts: RunCounts,

@@ -22,7 +22,7 @@ const BLIND: [&str; 2] = ["browser", "clarify"];
 /// A run to start.
 #[derive(Debug)]
 pub struct RoutineStart {
-    /// The routine.
+    /// The routine, whose present version is run.
     pub routine: StoredRoutine,
     /// The conversation: model, profile, guard, hosts.
     pub conversation: NewConversation,
@@ -30,7 +30,7 @@ pub struct RoutineStart {
     pub inputs: BTreeMap<String, String>,
     /// Names of stored secrets that may be typed, besides those that the routine names.
     pub secrets: Vec<String>,
-    /// Limits.
+    /// Limits in place of the defaults.
     pub limits: RunLimits,
 }
 

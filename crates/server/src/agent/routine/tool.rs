@@ -63,8 +63,8 @@ struct GivenItem {
 
 /// The tool as models get it. Its calls do not reach the registry.
 pub(in crate::agent) fn tool() -> Tool {
-    let description = "Says where the routine is. begin a step before you act, done when all of it is done (the answer has the next \
-         step, which is begun then), blocked when it cannot be done: a person is asked. For a list (For each …), record with item \
+    let description = "Report the progress of the routine. begin a step before you act, done when all of it is done (the answer has the next \
+         step, which is begun then), blocked when it cannot be done: the user gets your note and helps. For a list (For each …), record with item \
          what you find (state found), begin an item before you act on it, then done; items that do not belong to it: skipped. An \
          item that is done is never done again. read keeps a value that the step asks for.";
     Tool::of(TOOL, description, |_, _: Arguments| {
