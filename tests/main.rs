@@ -128,6 +128,8 @@ mod page_pointer_frames;
 mod page_pointer_hidden;
 #[path = "page/pointer_scroll.rs"]
 mod page_pointer_scroll;
+#[path = "page/recording.rs"]
+mod page_recording;
 #[path = "page/refs.rs"]
 mod page_refs;
 #[path = "page/refs_context.rs"]

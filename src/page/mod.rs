@@ -11,6 +11,7 @@
 //! | `snapshot` | accessibility snapshots |
 //! | `screenshot` | screenshots with labels, PDF, highlights |
 //! | `live` | the live picture of a tab: its screencast |
+//! | `recording` | what a person does in pages, as reports in one order |
 //! | `data` | console, text, cookies, storage, downloads, file choosers |
 //! | `network` | network requests and HTTP Archives |
 //! | `emulation` | overrides of device, location, locale and network |
@@ -38,6 +39,7 @@ mod login_state;
 mod navigation;
 mod network;
 mod options;
+mod recording;
 mod refs;
 mod screenshot;
 mod script;
@@ -90,6 +92,7 @@ pub use navigation::{Navigation, WaitUntil};
 pub use network::{Har, RecordOptions, RequestRecord, RequestTiming, ResponseBody};
 pub use options::HiddenTexts;
 pub use options::{PageOptions, TabNames};
+pub use recording::{KEYFRAME, Recorded, Recorder, RecorderOptions, Report, Reported, keyframe, window_of};
 pub use screenshot::{
     Annotation, Fit, LabelCounts, PdfOptions, PictureType, Rect, Screenshot, ScreenshotOptions, save,
 };

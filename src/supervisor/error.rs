@@ -132,6 +132,9 @@ pub enum Error {
         /// The maximum number of armed answers.
         limit: usize,
     },
+    /// The browser has a recording already.
+    #[error("this browser is being recorded already; stop that recording first")]
+    AlreadyRecorded,
     /// The script threw, or its promise was rejected.
     #[error("{0}")]
     Script(#[from] super::ScriptError),
@@ -317,6 +320,7 @@ impl Error {
             Self::FrameNotFound { .. } | Self::FrameDetached { .. } => Code::FrameNotFound,
             Self::NoContext { .. } | Self::PageBusy { .. } => Code::PageBusy,
             Self::TooManyArmed { .. }
+            | Self::AlreadyRecorded
             | Self::TooManyRoutes { .. }
             | Self::Wedged { .. }
             | Self::DialogTooLate { .. } => Code::Conflict,

@@ -15,7 +15,7 @@ use crate::cdp::{Answer, Capacity, Connection, Event, Subscription, Watch};
 use crate::sync::Deadline;
 
 /// Events that change the state: losing one causes a resync.
-const LIFECYCLE: [&str; 21] = [
+const LIFECYCLE: [&str; 22] = [
     CHOOSER,
     DOWNLOAD_WILL_BEGIN,
     DOWNLOAD_PROGRESS,
@@ -37,6 +37,8 @@ const LIFECYCLE: [&str; 21] = [
     runtime::ExecutionContextCreatedEvent::METHOD,
     runtime::ExecutionContextDestroyedEvent::METHOD,
     runtime::ExecutionContextsClearedEvent::METHOD,
+    // Its order relative to the others matters.
+    runtime::BindingCalledEvent::METHOD,
 ];
 /// Events of which only the newest matter. They have their own queue, so that a flood does not displace other events.
 const CONSOLE: [&str; 2] = [runtime::ConsoleApiCalledEvent::METHOD, runtime::ExceptionThrownEvent::METHOD];

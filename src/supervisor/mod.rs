@@ -25,6 +25,7 @@
 //! | `chooser` | files for file choosers |
 //! | `traffic`, `request_detail`, `page_ring` | network requests; the newest entries of each page |
 //! | `page_events` | protocol events of a page, for embedders |
+//! | `recording` | the feed of a recording: reports of its script, and events of its pages |
 //! | `registry` | supervisors by task |
 //! | `bridge` | dialog bridge, for endpoints that dismiss native dialogs themselves |
 
@@ -57,6 +58,8 @@ mod page_ring;
 mod page_scripts;
 mod passive_queries;
 mod persistent_commands;
+#[cfg_attr(not(feature = "page"), allow(dead_code))]
+mod recording;
 mod redial;
 mod registry;
 mod request_detail;
@@ -102,6 +105,8 @@ pub use passive_queries::{History, RawScreenshot};
 #[cfg_attr(not(feature = "page"), expect(unused_imports, reason = "used by `page` only"))]
 pub(crate) use persistent_commands::{CPU, OFFLINE};
 pub use persistent_commands::{Login, PersistentCommand, SessionScope, Throttle};
+#[cfg_attr(not(feature = "page"), expect(unused_imports, reason = "used by `page` only"))]
+pub(crate) use recording::{Evidence, Origin, RecordingFeed, RecordingSpec};
 pub use registry::Registry;
 pub use request_detail::{RawHeaders, RawTiming, RequestDetail};
 pub use rescue::Rescue;

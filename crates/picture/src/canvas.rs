@@ -80,6 +80,26 @@ impl Canvas {
         Ok((reader.info().width, reader.info().height))
     }
 
+    /// Decodes a JPEG.
+    ///
+    /// # Errors
+    /// The bytes are not a JPEG, or one of its sides is longer than 16,384 pixels.
+    pub fn decode_jpeg(jpeg: &[u8]) -> Result<Self, Error> {
+        use zune_jpeg::zune_core::bytestream::ZCursor;
+        use zune_jpeg::zune_core::colorspace::ColorSpace;
+        use zune_jpeg::zune_core::options::DecoderOptions;
+        let options = DecoderOptions::default().jpeg_set_out_colorspace(ColorSpace::RGB);
+        let mut decoder = zune_jpeg::JpegDecoder::new_with_options(ZCursor::new(jpeg), options);
+        let pixels = decoder.decode().map_err(|error| failed("read", error))?;
+        let (width, height) = decoder.dimensions().ok_or_else(|| failed("read", "it has no size"))?;
+        let side = |length: usize| u32::try_from(length).map_err(|_| failed("read", "it is too large"));
+        let (width, height) = (side(width)?, side(height)?);
+        if pixels.len() != at(width, 0, i64::from(height)) {
+            return Err(failed("read", "it is incomplete"));
+        }
+        Ok(Self { width, height, pixels })
+    }
+
     /// The resized image. Every source pixel counts, so that thin lines and text stay visible.
     ///
     /// # Errors

@@ -38,6 +38,7 @@ pub mod mcp_peers;
 #[cfg(unix)]
 pub mod mcp_process;
 pub mod page_libraries;
+pub mod person;
 pub mod pixels;
 pub mod pointer_log;
 pub mod proxy;

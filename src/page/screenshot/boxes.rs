@@ -101,7 +101,13 @@ struct FrameBox {
 }
 
 #[derive(Clone, Copy, Deserialize)]
-pub(super) struct Edges(f64, f64, f64, f64);
+pub(in super::super) struct Edges(f64, f64, f64, f64);
+
+impl From<(f64, f64, f64, f64)> for Edges {
+    fn from((x, y, width, height): (f64, f64, f64, f64)) -> Self {
+        Self(x, y, width, height)
+    }
+}
 
 impl From<Edges> for Rect {
     fn from(Edges(x, y, width, height): Edges) -> Self {
@@ -268,7 +274,7 @@ impl Layout {
     }
 
     /// The visible parts of rectangles of a frame, in the top viewport; `None` if the frame is not known.
-    pub(super) fn parts(&self, frame: &FrameId, rects: &[Edges]) -> Option<Vec<Rect>> {
+    pub(in super::super) fn parts(&self, frame: &FrameId, rects: &[Edges]) -> Option<Vec<Rect>> {
         let lift = self.transform(frame)?;
         Some(rects.iter().filter_map(|rect| lift.shown_of(*rect)).collect())
     }

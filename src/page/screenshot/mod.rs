@@ -30,7 +30,7 @@ mod scroll;
 mod scrolled;
 mod take;
 
-pub(super) use boxes::{BoxOptions, Layout, NodePosition, View};
+pub(super) use boxes::{BoxOptions, Edges, Layout, NodePosition, View};
 pub use cdpilot_picture::{Fit, PictureType, Rect};
 pub(super) use highlight::Highlighted;
 pub use options::{Annotation, LabelCounts, Screenshot, ScreenshotOptions};

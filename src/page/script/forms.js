@@ -2,7 +2,7 @@
 //
 // Values are set through the prototypes of the isolated world. A page that tracks a value by a property of its own on
 // the element (as React does) takes that for a change by the user, as intended.
-// Uses: act, find, identity, input-probe, node, node-cache, role, settle, state, value, wait.
+// Uses: act, find, identity, input-probe, node, node-cache, record, role, settle, state, value, wait.
 
 const FOCUS_FIELD = HTMLElement.prototype.focus;
 const FOCUS_SVG = SVGElement.prototype.focus;
@@ -257,6 +257,7 @@ calls.newParagraph = ({ id }) => {
 function tellChange(element) {
   SEND_EVENT.call(element, new Event("input", { bubbles: true, composed: true }));
   SEND_EVENT.call(element, new Event("change", { bubbles: true }));
+  if (recorder) recorder.ownChange(element);
 }
 
 const SHAPES = {

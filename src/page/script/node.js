@@ -2,7 +2,7 @@
 //
 // A named control shadows the properties of its form (and a named image those of the document): `form.firstChild` may
 // be an <input name=firstChild>. So all properties are read through the getters of this world's own prototypes.
-// Uses: node-cache.
+// Uses: node-cache, record.
 
 const getterOf = (proto, name) => Object.getOwnPropertyDescriptor(proto, name).get;
 
@@ -100,6 +100,7 @@ function adopt(host, root) {
   if (!(root instanceof ShadowRoot) || GET_SHADOW.call(host) || closedRoots.has(host)) return false;
   closedRoots.set(host, root);
   hasClosedRoots = true;
+  if (recorder) recorder.adopted(host, root);
   return true;
 }
 

@@ -47,5 +47,7 @@ concat!(
     include_str!("carousel.js"),
     include_str!("secrets.js"),
     include_str!("capture.js"),
+    include_str!("trace-element.js"),
+    include_str!("record.js"),
     "globalThis.__cdpilot = {token, calls, idOf, nodeOf, adopt};\nreturn token;\n})",
 )

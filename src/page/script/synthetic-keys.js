@@ -3,7 +3,7 @@
 // Insertions and deletions dispatch beforeinput, as real input does. Enter ends a line or submits a form, Enter and
 // Space activate buttons, links and checkboxes, Backspace and Delete delete, Control+a selects all, Tab moves to the
 // next field. Other keys only send their events.
-// Uses: act, forms, node, role, synthetic-pointer, wait.
+// Uses: act, forms, node, record, role, synthetic-pointer, wait.
 
 const GET_INPUT_FORM = getterOf(HTMLInputElement.prototype, "form");
 const GET_DEFAULT_ELEMENTS = getterOf(HTMLFormElement.prototype, "elements");
@@ -96,6 +96,7 @@ function putIn(element, inputType, data) {
   tellOnLeave(element);
   if (!replaceIn(element, kind, inputType, data)) return;
   SEND_EVENT.call(element, editEvent("input", inputType, data));
+  if (recorder) recorder.ownChange(element);
 }
 
 function replaceIn(element, kind, inputType, data) {

@@ -1,6 +1,6 @@
 // Pointer and mouse events by script, in the order in which a browser dispatches them.
 // https://www.w3.org/TR/pointerevents3/ and https://www.w3.org/TR/uievents/#events-mouseevent-event-order
-// Uses: act, input-probe, node.
+// Uses: act, input-probe, node, record.
 
 const FOCUS = HTMLElement.prototype.focus;
 const BLUR = HTMLElement.prototype.blur;
@@ -41,7 +41,10 @@ const whole = (init) => ({ ...init, clientX: Math.floor(init.clientX), clientY: 
 
 const sendPointer = (target, type, mouse, more) =>
   DISPATCH.call(target, new PointerEvent(type, initOf(mouse, { ...POINTER, pressure: mouse.buttons ? 0.5 : 0, ...more })));
-const sendMouse = (target, type, mouse, more) => DISPATCH.call(target, new MouseEvent(type, whole(initOf(mouse, more))));
+const sendMouse = (target, type, mouse, more) => {
+  if (recorder && type === "click") recorder.ownClick(target);
+  return DISPATCH.call(target, new MouseEvent(type, whole(initOf(mouse, more))));
+};
 // Legacy mouse events that Chromium dispatches as pointer events: click, auxclick, contextmenu.
 const sendClick = (target, type, mouse, more) =>
   DISPATCH.call(target, new PointerEvent(type, whole(initOf(mouse, { ...POINTER, isPrimary: false, pressure: 0, ...more }))));

@@ -73,11 +73,12 @@ impl State {
         }
     }
 
-    fn send_chooser_mode(&mut self, session: &SessionKey) {
+    pub(super) fn send_chooser_mode(&mut self, session: &SessionKey) {
         let Some(rec) = self.sessions.get(session).filter(|rec| rec.kind.has_frames()) else { return };
-        let cancel = !self.choosers.armed.contains_key(&rec.page);
-        let mut catch = SetInterceptFileChooserDialog::new(self.choosers.on);
-        catch.cancel = self.choosers.on.then_some(cancel);
+        let is_armed = self.choosers.armed.contains_key(&rec.page);
+        let catches = self.choosers.on && (is_armed || !self.shows_choosers(&rec.page));
+        let mut catch = SetInterceptFileChooserDialog::new(catches);
+        catch.cancel = catches.then_some(!is_armed);
         self.send(Some(session), 0, catch);
     }
 

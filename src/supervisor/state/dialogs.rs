@@ -387,6 +387,9 @@ impl State {
         if let Some(index) = self.dialogs.open.iter().position(by_frame) {
             let open = &self.dialogs.open[index];
             let others = open.answering.is_none().then(|| open.dialog.clone());
+            if event.result && open.dialog.kind == DialogType::Prompt {
+                self.record_prompt(&target, &event.user_input);
+            }
             self.close_record(index, Some(event.result), now);
             if let Some(dialog) = others {
                 self.closed_by_others(&dialog, now);

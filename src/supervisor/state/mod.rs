@@ -25,6 +25,7 @@ mod pages;
 mod pending_response;
 mod persistent_commands;
 mod reconnect;
+mod recording;
 mod requests;
 mod routing;
 mod sessions;
@@ -101,6 +102,7 @@ pub(super) struct State {
     /// Browser contexts behind a proxy.
     confined: HashSet<BrowserContextId>,
     followers: subscriptions::Followers,
+    recordings: recording::Recordings,
     interception: interception::Interception,
     requests: requests::Requests,
     /// Pending commands, and how to handle their answers.
@@ -145,6 +147,8 @@ enum Waiting {
     Chooser { chosen: super::chooser::ChosenFiles, reply: requests::Response<super::chooser::ChosenFiles> },
     /// A page was closed.
     Closed { target: target::TargetId },
+    /// A session has the script of a recording.
+    RecordingScript { session: SessionKey },
 }
 
 impl State {
@@ -167,6 +171,7 @@ impl State {
             routing: routing::Routing::default(),
             confined: HashSet::new(),
             followers: subscriptions::Followers::default(),
+            recordings: recording::Recordings::default(),
             interception: interception::Interception::default(),
             requests: requests::Requests::default(),
             waiting: HashMap::new(),
@@ -222,7 +227,11 @@ impl State {
                 self.ask_info(session);
             }
             (page::FrameAttachedEvent::METHOD, Some(session)) => self.frame_attached(session, &event.decode()?, now),
-            (page::FrameNavigatedEvent::METHOD, Some(session)) => self.frame_navigated(session, &event.decode()?, now),
+            (page::FrameNavigatedEvent::METHOD, Some(session)) => {
+                let event: page::FrameNavigatedEvent = event.decode()?;
+                self.frame_navigated(session, &event, now);
+                self.record_again(session, &event.frame.id);
+            }
             (page::FrameStartedNavigatingEvent::METHOD, Some(session)) => {
                 let event: page::FrameStartedNavigatingEvent<'_> = event.decode()?;
                 self.first_document_begins(session, &event);
@@ -245,13 +254,20 @@ impl State {
                 self.dialog_closed(session, &event.decode()?, now);
             }
             (runtime::ExecutionContextCreatedEvent::METHOD, Some(session)) => {
-                self.context_created(session, &event.decode()?);
+                let event = event.decode()?;
+                self.recording_context(session, &event);
+                self.context_created(session, &event);
             }
             (runtime::ExecutionContextDestroyedEvent::METHOD, Some(session)) => {
                 let event: runtime::ExecutionContextDestroyedEvent<'_> = event.decode()?;
+                self.forget_recording_context(session, event.execution_context_id);
                 self.context_destroyed(session, event.execution_context_id);
             }
-            (runtime::ExecutionContextsClearedEvent::METHOD, Some(session)) => self.contexts_cleared(session),
+            (runtime::ExecutionContextsClearedEvent::METHOD, Some(session)) => {
+                self.forget_recording_contexts(|reset| *reset == **session);
+                self.contexts_cleared(session);
+            }
+            (runtime::BindingCalledEvent::METHOD, Some(session)) => self.binding_called(session, &event.decode()?),
             (CALL, Some(session)) => self.call_caught(session, event.decode()?, now),
             (CALL, None) => self.first_document_caught(event.decode()?, now),
             (AUTH_REQUIRED, Some(session)) => self.login_requested(session, event.decode()?),
@@ -330,6 +346,7 @@ impl State {
             }
             Some(Waiting::Chooser { chosen, reply }) => self.files_set(chosen, reply, result.err()),
             Some(Waiting::Closed { target }) => self.close_answered(&target, result.err()),
+            Some(Waiting::RecordingScript { session }) => self.recording_script_added(&session, result),
         }
         self.settle(now);
     }
@@ -418,6 +435,8 @@ impl State {
     }
 
     fn note(&mut self, target: Option<&target::TargetId>, now: Now, event: Noted) {
-        self.log.push((now.unix, EventRecord::new(target.cloned(), event)));
+        let record = EventRecord::new(target.cloned(), event);
+        self.record_event(now.unix, &record);
+        self.log.push((now.unix, record));
     }
 }

@@ -35,6 +35,8 @@ impl State {
         self.forget_scripts();
         self.unguard(|_| true);
         self.forget_cut_off(|_| true);
+        self.forget_recording_contexts(|_| true);
+        self.forget_recording_scripts(|_| true);
         self.stop_confirming();
         self.frames.detach_all();
         self.waiting.clear();

@@ -17,6 +17,7 @@ use super::super::options::Pages;
 use super::super::page_events::{Producer, Shared};
 use super::super::passive_queries::MovedDownload;
 use super::super::persistent_commands::{Login, PersistentCommand, SessionScope, Throttle};
+use super::super::recording::Order;
 use super::super::snapshot::{ClosedDialog, PageState, Phase};
 use super::super::url_glob::UrlGlob;
 use super::pending_response::PendingResponse;
@@ -90,6 +91,8 @@ pub(in crate::supervisor) enum Request {
     EndInterception { shared: Arc<interception::Shared> },
     /// Answer a request that was handed over; `None`: it continues as without the interceptor.
     Intercepted { number: u64, answer: Option<(RouteAction, Encoded)>, reply: Option<Response<()>> },
+    /// Begin, extend or end a recording.
+    Recording { order: Order, reply: Option<Response<()>> },
     /// End a subscription.
     Unsubscribe { queue: Arc<Shared> },
     /// List the routes.
@@ -149,6 +152,7 @@ impl Request {
             | Self::Routes { .. }
             | Self::Subscribe { .. }
             | Self::Unsubscribe { .. }
+            | Self::Recording { .. }
             | Self::Intercept { .. }
             | Self::EndInterception { .. }
             | Self::Intercepted { .. }
@@ -489,6 +493,7 @@ impl State {
             Request::RemoveRoutes { id, reply } => self.remove_routes(id.as_deref(), reply, now),
             Request::Subscribe { page, methods, queue, reply } => self.subscribe(page, methods, queue, reply),
             Request::Unsubscribe { queue } => self.unsubscribe(&queue),
+            Request::Recording { order, reply } => self.change_recording(order, reply),
             Request::Intercept { rule, glob, hand, reply } => self.intercept(rule, glob, hand, reply, now),
             Request::EndInterception { shared } => self.end_interception(&shared, now),
             Request::Intercepted { number, answer, reply } => self.intercepted(number, answer, reply, now),
@@ -741,7 +746,10 @@ impl State {
 
 fn refuse(request: Request, error: Error) {
     match request {
-        Request::Rescued { .. } | Request::Reserve { reply: None, .. } | Request::Unsubscribe { .. } => {}
+        Request::Rescued { .. }
+        | Request::Reserve { reply: None, .. }
+        | Request::Recording { reply: None, .. }
+        | Request::Unsubscribe { .. } => {}
         Request::EndInterception { .. } | Request::Intercepted { reply: None, .. } => {}
         Request::DownloadMoved { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Started { reply }
@@ -764,6 +772,7 @@ fn refuse(request: Request, error: Error) {
         | Request::Subscribe { reply, .. }
         | Request::Intercept { reply, .. }
         | Request::Intercepted { reply: Some(reply), .. }
+        | Request::Recording { reply: Some(reply), .. }
         | Request::Choosers { reply, .. }
         | Request::ArmChooser { reply, .. }
         | Request::Downloads { reply, .. }

@@ -159,7 +159,10 @@ impl State {
                 return; // already attached; the first session stays
             }
             Some(index) => self.page_back(index, session, info),
-            None => self.page_in(session, info, now),
+            None => {
+                self.page_in(session, info, now);
+                self.join_popup(info);
+            }
         }
         self.catch_downloads_in(info.browser_context_id.clone());
         self.add_session(session, SessionKind::Page, info, info.target_id.clone(), now);
@@ -236,6 +239,7 @@ impl State {
             self.step(session, Step::Plain, runtime::Enable::new());
             self.step(session, Step::Plain, auto_attach());
         }
+        self.recording_session(session);
         if kind.has_frames() {
             self.step(session, Step::FrameTree, page::GetFrameTree::new());
         }
@@ -331,6 +335,8 @@ impl State {
         self.left_session(session);
         self.unguard(|gone| gone == session);
         self.forget_cut_off(|gone| gone == session);
+        self.forget_recording_contexts(|gone| gone == session);
+        self.forget_recording_scripts(|gone| gone == session);
         match rec.kind {
             SessionKind::Page => self.page_out(&rec.page, now),
             SessionKind::Iframe => {
@@ -364,6 +370,7 @@ impl State {
         let Some(rec) = self.sessions.get_mut(session) else { return };
         (rec.open_steps, rec.has_failed, rec.was_refused, rec.since) = (0, false, false, now.instant);
         let (kind, page) = (rec.kind, rec.page.clone());
+        self.forget_recording_scripts(|again| *again == **session);
         self.set_up(session, kind, &page);
         self.send(Some(session), 0, resume());
     }

@@ -1,0 +1,177 @@
+// What a recording says of an element: role and name as in snapshots, what is around it, how it can be found again.
+// Uses: act, box, context, element-html, element-key, find, forms, hint, node, node-cache, state, tree, value.
+
+// Limits of the texts of an element, in characters, and of the levels that are searched around it.
+const TRACE_TEXT = 200;
+const TRACE_HTML = 1500;
+const TRACE_SELECTORS = 6;
+const TRACE_LEVELS = 6;
+const CONTAINER_LEVELS = 12;
+
+const GET_AREA_LABELS = getterOf(HTMLTextAreaElement.prototype, "labels");
+const GET_SELECT_LABELS = getterOf(HTMLSelectElement.prototype, "labels");
+const GET_FORM_LABELS = [[HTMLInputElement, GET_INPUT_LABELS], [HTMLTextAreaElement, GET_AREA_LABELS], [HTMLSelectElement, GET_SELECT_LABELS]];
+
+// A purpose that `autocomplete` gives decides alone, whatever the field is called.
+const SENSITIVE_PURPOSE = /(^|\s)(current-password|new-password|one-time-code|cc-number|cc-csc|cc-exp|cc-exp-month|cc-exp-year)(\s|$)/i;
+const PLAIN_PURPOSE = /(^|\s)(name|honorific-prefix|given-name|additional-name|family-name|nickname|username|email|tel[a-z-]*|street-address|address-[a-z0-9-]+|country|country-name|postal-code|organization|organization-title|url|language|bday[a-z-]*|sex|photo|impp)(\s|$)/i;
+const SENSITIVE_WORDS = new Set(
+  "password passwd passphrase passcode pwd pass secret token otp totp pin cvc cvv csc iban ssn kennwort passwort geheimzahl contraseña motdepasse".split(" "),
+);
+const SENSITIVE_PAIRS = ["card number", "credit card", "security code", "one time", "api key", "access key", "private key", "mot de passe", "verification code"];
+
+/** The words of a name: `cardNumber`, `card_number` and "Card number" have the same. */
+const nameWords = (text) =>
+  text
+    .slice(0, TRACE_TEXT)
+    .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
+    .toLowerCase()
+    .split(/[^\p{L}]+/u)
+    .filter((word) => word);
+
+const soundsSensitive = (text) => {
+  const words = nameWords(text);
+  const line = words.join(" ");
+  return words.some((word) => SENSITIVE_WORDS.has(word)) || SENSITIVE_PAIRS.some((pair) => ` ${line} `.includes(` ${pair} `));
+};
+
+/** Fields that have been password fields: what is typed into them stays secret when the page shows it. */
+const oncePasswords = new WeakSet();
+
+/** Whether what a field holds must never leave the page. */
+function isSensitive(element) {
+  if (isPassword(element)) oncePasswords.add(element);
+  if (oncePasswords.has(element) || coveredFields.has(element)) return true;
+  if (fieldKind(element) === "other") return false;
+  const purpose = attr(element, "autocomplete") || "";
+  if (SENSITIVE_PURPOSE.test(purpose)) return true;
+  if (PLAIN_PURPOSE.test(purpose)) return false;
+  if (!(element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement)) return false;
+  if (fieldKind(element) === "ticked" || fieldKind(element) === "file") return false;
+  const masking = styleOf(element).webkitTextSecurity;
+  if (masking && masking !== "none") return true;
+  return [attr(element, "name"), attr(element, "id"), attr(element, "placeholder"), nameFor(element)].some((text) => !!text && soundsSensitive(text));
+}
+
+const WIDGET_ROLES = new Set(
+  "button link checkbox radio switch tab menuitem menuitemcheckbox menuitemradio option treeitem combobox slider spinbutton textbox searchbox gridcell columnheader".split(" "),
+);
+
+/** The control that an event at an element is for: the nearest one around it, or the element itself. */
+function controlAround(target) {
+  let at = target;
+  for (let level = 0; at && level <= TRACE_LEVELS; level++, at = parentElementOf(at)) {
+    if (isEdited(at)) return editingHost(at);
+    if (fieldKind(at) !== "other" || MATCHES.call(at, USED) || at instanceof HTMLLabelElement || WIDGET_ROLES.has(roleFor(at))) return at;
+  }
+  return target;
+}
+
+function labelTextOf(element) {
+  const known = GET_FORM_LABELS.find(([type]) => element instanceof type);
+  const labels = known ? known[1].call(element) : null;
+  return labels && labels.length ? cutText(readText(labels[0])) : "";
+}
+
+const cutText = (text) => fold(String(text).slice(0, 8 * TRACE_TEXT)).slice(0, TRACE_TEXT);
+
+// What an ancestor is for the elements in it.
+const CONTAINER_KINDS = { row: "row", listitem: "item", article: "card", dialog: "dialog", alertdialog: "dialog", form: "form", region: "section", group: "section", treeitem: "item", option: "item", tabpanel: "section", figure: "card" };
+const HEADINGS = "h1,h2,h3,h4,h5,h6,[role=heading],caption,legend,summary,figcaption";
+
+/** Whether an element is one of several siblings that are built alike, as cards without semantics are. */
+function isRepeated(element) {
+  const parent = GET_PARENT.call(element);
+  const shape = attr(element, "class");
+  if (!(parent instanceof Element) || !shape) return false;
+  let alike = 0;
+  let left = 50;
+  for (let child = GET_FIRST_ELEMENT.call(parent); child && left-- > 0; child = GET_NEXT_ELEMENT.call(child)) {
+    if (nameOfTag(child) === nameOfTag(element) && attr(child, "class") === shape) alike++;
+  }
+  return alike >= 3;
+}
+
+/** The title of a container: its name, its heading, or the first text in it that is not the element's own. */
+function titleIn(container, element) {
+  const name = cutText(nameFor(container));
+  if (name && shownRole(roleFor(container)) !== "row") return name;
+  for (const heading of allIn(container, HEADINGS)) {
+    const text = cutText(readText(heading));
+    if (text && !CONTAINS.call(heading, element)) return text;
+  }
+  const texts = textsOf(container, element);
+  return cutText(texts.find(isSteady) || texts[0] || "");
+}
+
+/** The row, card, dialog, form or section around an element that has a title; null when there is none. */
+function containerOf(element) {
+  let at = parentElementOf(element);
+  for (let level = 0; at && level < CONTAINER_LEVELS; level++, at = parentElementOf(at)) {
+    const tag = nameOfTag(at);
+    if (tag === "body" || tag === "html") return null;
+    const kind = CONTAINER_KINDS[shownRole(roleFor(at))] || (tag === "form" ? "form" : isRepeated(at) ? "item" : "");
+    if (!kind) continue;
+    const title = titleIn(at, element);
+    if (!title) continue;
+    const link = kind === "form" || kind === "dialog" || kind === "section" ? null : allIn(at, "a[href]")[0];
+    return { kind, title, href: link instanceof HTMLAnchorElement ? String(GET_HREF.call(link)).slice(0, 1000) : "" };
+  }
+  return null;
+}
+
+/** Selectors that match only this element now, the most lasting first. */
+function traceSelectors(element) {
+  const keys = new Keys();
+  const counts = keys.countsIn(GET_ROOT_NODE.call(element));
+  const found = selectorsOf(element).filter((one) => counts.get(one) === 1);
+  const whole = keys.of(element);
+  if (!found.includes(whole)) found.push(whole);
+  return found.slice(0, TRACE_SELECTORS).map((one) => one.slice(0, 300));
+}
+
+/** What a recording says of an element. */
+function traced(element) {
+  forget();
+  const sensitive = isSensitive(element);
+  const field = fieldKind(element);
+  const rects = rectsOf(element);
+  const { left, top, right, bottom } = rects.length ? boxAround(rects) : { left: 0, top: 0, right: 0, bottom: 0 };
+  const isHeld = field !== "other" && field !== "choice";
+  return {
+    tag: nameOfTag(element),
+    role: shownRole(roleFor(element)),
+    name: cutText(isTyped(element) ? fieldName(element) : nameFor(element)),
+    text: isHeld || field === "choice" || element instanceof HTMLFormElement ? "" : cutText(readText(element)),
+    label: labelTextOf(element),
+    test_id: firstAttr(element, TEST_MARKS).slice(0, TRACE_TEXT),
+    selectors: traceSelectors(element),
+    html: sensitive || field === "rich" ? "" : shortHtmlOf(element).slice(0, TRACE_HTML),
+    box: rects.length ? { x: left, y: top, width: right - left, height: bottom - top } : undefined,
+    container: containerOf(element) || undefined,
+    sensitive,
+  };
+}
+
+/** The name of a field, which is never what is typed into it. */
+function fieldName(element) {
+  const name = nameFor(element);
+  const held = fold(heldBy(element).slice(0, 8 * TRACE_TEXT));
+  return held && fold(name) === held.slice(0, name.length) && name.length > 2 && isEdited(element) && !attr(element, "aria-label") ? "" : name;
+}
+
+const MOST_SENSITIVE = 60;
+const TRACE_FIELDS = "input,textarea";
+
+/** Where sensitive fields are in view, in CSS pixels of this viewport. */
+function sensitiveAreas(roots) {
+  const areas = [];
+  for (const root of [document, ...roots]) {
+    for (const field of allIn(root, TRACE_FIELDS)) {
+      if (areas.length >= MOST_SENSITIVE) return areas;
+      if (!isSensitive(field)) continue;
+      for (const rect of rectsOf(field)) areas.push(listed({ left: rect.left - 2, top: rect.top - 2, right: rect.right + 2, bottom: rect.bottom + 2 }));
+    }
+  }
+  return areas;
+}
