@@ -13,6 +13,7 @@
 //! | `serve`, `signals` | running the server |
 //! | `tool_calls`, `tool_settings` | `cdpilot tool`: calling a tool; `cdpilot tools`: choosing which tools models may call |
 //! | `chat` | `cdpilot chat`: a client of the conversations of the server |
+//! | `record`, `routine` | `cdpilot record`: recording a person; `cdpilot routine`: tasks that are written down |
 //! | `eval` | `cdpilot eval`: models on mock sites |
 //! | `mcp` | the MCP server on stdin and stdout |
 //! | `memory` | returning freed memory to the system |
@@ -38,6 +39,7 @@ mod mcp;
 mod memory;
 mod models;
 mod output;
+mod record;
 mod routine;
 mod secrets;
 mod serve;
@@ -98,6 +100,7 @@ pub fn main() -> ExitCode {
         Command::Chat(args) => chat::run(&args, &cli.global, &settings, &out),
         Command::Tools(args) => tool_settings::run(&args, &settings, &out),
         Command::Secrets(args) => secrets::run(&args, &cli.global, &settings, &out),
+        Command::Record(args) => record::run(&args, &cli.global, &settings, &out),
         Command::Routine(args) => routine::run(&args, &cli.global, &settings, &out),
         Command::Models(args) => models::run(&args, &cli.global, &settings, &out),
         Command::Eval(args) => eval::run(&args, &cli.global, &settings, &out),

@@ -8,6 +8,7 @@ use super::args::{Global, Serve};
 use super::client::is_loopback_url;
 use super::failure::{Exit, Failure};
 use super::output::Out;
+use super::settings::env;
 use cdpilot::code::Code;
 use cdpilot::sync::Deadline;
 use cdpilot_server::config::{Config, Home, RESERVED_PORT, Running};
@@ -16,6 +17,8 @@ use cdpilot_server::server::{Error, Server, ServerOptions};
 
 /// Time limit for stopping; the documented limit is five seconds.
 const STOP_TIME: Duration = Duration::from_millis(4_500);
+/// Set to 1, it makes the server answer routes that are for tests.
+const TEST_ROUTES: &str = "CDPILOT_TEST_ROUTES";
 /// How often the server is checked on systems without signals.
 #[cfg(not(unix))]
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
@@ -81,6 +84,7 @@ pub(super) fn options(args: &Serve, global: &Global, home: Home) -> Result<Serve
     options.port = args.port;
     // Commands find a background server by run/server.json, so any port will do.
     options.any_port = args.background;
+    options.test_routes = env(TEST_ROUTES).is_some_and(|value| value == "1");
     Ok(options)
 }
 

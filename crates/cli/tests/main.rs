@@ -60,6 +60,8 @@ mod cli_homes;
 #[cfg(unix)]
 #[path = "cli/models.rs"]
 mod cli_models;
+#[path = "cli/record.rs"]
+mod cli_record;
 #[path = "cli/routine.rs"]
 mod cli_routine;
 #[path = "cli/run.rs"]

@@ -6,14 +6,15 @@
 //! | [`config`], [`secrets`] | settings and the folder that holds them; secrets that models may use and not read |
 //! | [`control`] | profiles, their browsers, sessions and tabs |
 //! | [`llm`] | models behind OpenAI-compatible endpoints |
-//! | [`store`] | the database of conversations |
+//! | [`store`] | the database of conversations, routines and recordings |
+//! | [`record`] | what a person does in a browser, as events |
 //! | [`tools`] | tools for models |
 //! | [`agent`] | conversations of a model that uses the browser |
 //! | [`mcp`] | clients and servers of the Model Context Protocol |
 //! | [`http`] | the HTTP engine, and the proxy of sessions whose hosts are restricted |
 //! | [`api`], [`server`] | types of the HTTP API; its routes |
 //!
-//! A module uses only the ones below it: `server` → `agent`, `mcp` → `tools` → `control`; `config`, `secrets`, `llm`, `store` and
+//! A module uses only the ones below it: `server` → `agent`, `mcp` → `tools` → `control`, `server` → `record` → `control`; `config`, `secrets`, `llm`, `store` and
 //! `http` stand beside `control`.
 
 #[doc(hidden)]
@@ -27,6 +28,8 @@ pub mod http;
 pub mod llm;
 #[doc(hidden)]
 pub mod mcp;
+#[doc(hidden)]
+pub mod record;
 #[doc(hidden)]
 pub mod routine;
 pub mod secrets;

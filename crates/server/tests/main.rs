@@ -67,6 +67,12 @@ mod network_ports;
 #[path = "network/routes.rs"]
 mod network_routes;
 mod public_inputs;
+#[path = "record/capture.rs"]
+mod record_capture;
+#[path = "record/routes.rs"]
+mod record_routes;
+#[path = "record/service.rs"]
+mod record_service;
 mod redaction;
 #[path = "routine/grammar.rs"]
 mod routine_grammar;
@@ -162,6 +168,8 @@ mod server_turns;
 mod server_ui;
 #[path = "server/ui_agent.rs"]
 mod server_ui_agent;
+#[path = "server/ui_recordings.rs"]
+mod server_ui_recordings;
 #[path = "server/ui_routines.rs"]
 mod server_ui_routines;
 #[path = "server/wire.rs"]
@@ -177,6 +185,8 @@ mod store_crash;
 mod store_files;
 #[path = "store/load.rs"]
 mod store_load;
+#[path = "store/recordings.rs"]
+mod store_recordings;
 mod support;
 #[path = "tools/browser.rs"]
 mod tools_browser;

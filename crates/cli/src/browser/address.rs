@@ -5,7 +5,7 @@ use std::path::Path;
 use cdpilot_server::control::with_scheme;
 
 /// Completes a URL: a path becomes a `file://` URL, anything else as in [`with_scheme`].
-pub(super) fn complete(text: &str) -> Result<String, String> {
+pub(in super::super) fn complete(text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() {
         return Err("give a URL, for example https://example.com".to_owned());

@@ -13,7 +13,7 @@
 
 mod act;
 mod action;
-mod address;
+pub(super) mod address;
 mod basics;
 mod call;
 mod events;

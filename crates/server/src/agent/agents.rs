@@ -152,7 +152,7 @@ impl Agents {
             let found = inner.control.secret_store().find(&name);
             found.map_err(|problem| Error::BadRequest { problem: format!("secrets: {problem}") })?;
         }
-        let id = uuid()?;
+        let id = store::new_id()?;
         let settings = serde_json::to_value(&settings)
             .map_err(|problem| Error::BadRequest { problem: format!("the settings cannot be stored: {problem}") })?;
         let new = store::NewConversation::new(&*id, model, mode.as_str()).settings(settings);
@@ -529,31 +529,4 @@ fn forget_refused_hosts(stored: &Conversation) -> Option<Value> {
     let mut settings = stored.settings.clone();
     settings.as_object_mut()?.remove(REFUSED_HOSTS)?;
     Some(settings)
-}
-
-/// A random UUID of version 4.
-pub(super) fn uuid() -> Result<String, Error> {
-    let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes).map_err(|problem| Error::Thread { problem: problem.to_string() })?;
-    let mut number = u128::from_be_bytes(bytes);
-    number = number & !(0xf << 76) | 0x4 << 76;
-    number = number & !(0x3 << 62) | 0x2 << 62;
-    let hex = format!("{number:032x}");
-    let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
-    Ok([part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::uuid;
-
-    #[test]
-    fn ids_are_random_uuids_of_version_4() {
-        let (first, second) = (uuid().unwrap(), uuid().unwrap());
-        assert_ne!(first, second);
-        let parts: Vec<usize> = first.split('-').map(str::len).collect();
-        assert_eq!(parts, [8, 4, 4, 4, 12]);
-        assert_eq!(&first[14..15], "4");
-        assert!("89ab".contains(&first[19..20]), "{first}");
-    }
 }

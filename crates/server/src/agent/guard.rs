@@ -71,6 +71,12 @@ pub(super) fn grants_of(settings: &Settings) -> Vec<Grant> {
     serde_json::from_value(stored).unwrap_or_default()
 }
 
+/// Which actions of a conversation a person approves. `default`: that of the server.
+pub(super) fn level(settings: &Settings, default: config::Guard) -> config::Guard {
+    let own = settings.more.get("guard").and_then(|guard| serde_json::from_value(guard.clone()).ok());
+    own.unwrap_or(default)
+}
+
 /// The setting with the grants.
 pub(super) const GRANTS: &str = "grants";
 
@@ -147,8 +153,7 @@ impl RunGuard {
         routine: Option<(Arc<StepScope>, Vec<String>)>,
         wire: impl FnOnce() -> Wire,
     ) -> Option<Self> {
-        let own = settings.more.get("guard").and_then(|guard| serde_json::from_value(guard.clone()).ok());
-        let all = match own.unwrap_or(default) {
+        let all = match level(settings, default) {
             config::Guard::Off => return None,
             config::Guard::Irreversible => false,
             config::Guard::All => true,

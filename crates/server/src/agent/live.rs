@@ -1,6 +1,7 @@
 //! A conversation in memory: its run, who follows it, its session.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
@@ -52,6 +53,8 @@ pub(super) struct Live {
     run: Mutex<Run>,
     changed: Condvar,
     session: Mutex<Option<Session>>,
+    /// Whether no run has used the session.
+    is_session_new: AtomicBool,
     /// The client of the model, with the settings that it was made from.
     client: Mutex<Option<(Model, Client)>>,
     /// The call that waits for approval, as the model made it.
@@ -86,6 +89,7 @@ impl Live {
             run: Mutex::default(),
             changed: Condvar::new(),
             session: Mutex::default(),
+            is_session_new: AtomicBool::new(false),
             client: Mutex::default(),
             call: Mutex::default(),
             approved: Mutex::default(),
@@ -316,11 +320,24 @@ impl Live {
         Ok(committed)
     }
 
-    /// The session of the conversation, which is created by `make` at first, and whether it was.
-    pub(super) fn session(&self, make: impl FnOnce() -> Session) -> (Session, bool) {
+    /// The session of the conversation, which is created by `make` at first.
+    pub(super) fn session(&self, make: impl FnOnce() -> Session) -> Session {
         let mut session = self.session.lock();
-        let is_new = session.is_none();
-        (session.get_or_insert_with(make).clone(), is_new)
+        let make = || {
+            self.is_session_new.store(true, Ordering::Relaxed);
+            make()
+        };
+        session.get_or_insert_with(make).clone()
+    }
+
+    /// Whether its session was created since the last call.
+    pub(super) fn take_session_is_new(&self) -> bool {
+        self.is_session_new.swap(false, Ordering::Relaxed)
+    }
+
+    /// Whether it has a session that a run has used.
+    pub(super) fn has_used_session(&self) -> bool {
+        self.has_session() && !self.is_session_new.load(Ordering::Relaxed)
     }
 
     /// The session of the conversation, if it has one.

@@ -56,6 +56,7 @@ mod reading;
 mod repair;
 mod routine;
 mod run;
+mod session;
 mod settings;
 mod slots;
 mod step;
@@ -81,14 +82,6 @@ pub use settings::{Mode, NewConversation};
 
 /// Time limit for an operation on the database.
 const WRITE: Duration = Duration::from_secs(30);
-
-/// A new id for something that is stored: a random UUID of version 4.
-///
-/// # Errors
-/// [`Error::Thread`] when the system has no random numbers.
-pub fn new_id() -> Result<String, Error> {
-    agents::uuid()
-}
 
 /// The current time, in seconds since 1970.
 fn now() -> f64 {

@@ -116,8 +116,8 @@ fn turn<'i>(inner: &'i Inner, live: &'i Live, slot: Slot<'i>) -> (End, Option<En
 
 /// Closes the tabs of the conversations that have been idle for the longest time while the browser has no room for another tab.
 /// A conversation that has tabs needs no room.
-fn make_room(inner: &Inner, live: &Live) {
-    if live.has_session() {
+pub(super) fn make_room(inner: &Inner, live: &Live) {
+    if live.has_used_session() {
         return;
     }
     let stored = inner.store.conversation(&live.id, Deadline::after(WRITE)).ok().flatten();

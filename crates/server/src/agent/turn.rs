@@ -18,7 +18,7 @@ use super::slots::Slot;
 use super::stuck::Stuck;
 use super::usage::Metrics;
 use super::wire::Wire;
-use super::{Error, WRITE, run};
+use super::{Error, WRITE, run, session};
 use crate::control::Session;
 use crate::llm::{Models, Part, ToolSpec};
 use crate::store::{Batch, Committed, RunStatus};
@@ -27,9 +27,6 @@ use cdpilot::sync::{Cancel, Deadline};
 
 /// Characters of the id of a conversation that name its session and its thread.
 pub(super) const SHORT: usize = 8;
-/// Size of the tabs of conversations in browsers without a window, in CSS pixels.
-const WIDTH: u32 = 1280;
-const HEIGHT: u32 = 720;
 const NEW_SESSION: &str = "The browser session of this conversation is new, because the server was restarted or its tabs were closed: \
      tabs, logins and what was typed before are gone. Open the page again before you go on.";
 /// Time limit for loading tools.
@@ -175,23 +172,7 @@ impl<'a> Turn<'a> {
         };
         let messages = inner.store.messages(&live.id, 1, usize::MAX, deadline())?;
         let entries: Vec<Entry> = messages.iter().map(|message| Entry::read(&message.body, image)).collect();
-        let short: String = live.id.chars().take(SHORT).collect();
-        let mut new = Session::unlisted(&format!("agent-{short}"), !settings.share_login);
-        let (width, height) = settings.viewport().unwrap_or((WIDTH, HEIGHT));
-        new = new.with_viewport(width, height).may_share_context();
-        if let Some(wire) = &wire {
-            new = new.watched_by(Arc::new(wire.clone()));
-        }
-        let hosts = settings.hosts();
-        if !hosts.is_empty() {
-            new = new.with_hosts(inner.control.hosts(&hosts)?)?;
-        }
-        let (session, is_new) = live.session(|| new);
-        if let Some(of_session) = session.hosts().filter(|_| !hosts.is_empty()) {
-            // A person may have admitted more since the session was made.
-            of_session.set(&hosts)?;
-        }
-        session.keep_tabs(true);
+        let (session, is_new) = session::for_run(inner, live, &settings, wire.as_ref())?;
         let dialogs = Dialogs::new(inner.control.profile(settings.profile.as_deref())?.for_session(&session));
         if let Some(run) = &mut routine {
             run.begin_turn(&dialogs.pages());

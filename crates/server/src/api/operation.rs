@@ -61,6 +61,8 @@ pub struct Spec {
     pub max_body: Option<usize>,
     /// Media type of the answer.
     pub media: &'static str,
+    /// Whether it is served only with `CDPILOT_TEST_ROUTES=1`.
+    pub for_tests: bool,
 }
 
 /// Where a request states its time limit.
@@ -99,6 +101,7 @@ const fn new<I, A>(method: Method, path: &'static str, summary: &'static str) ->
             fields_in_query: false,
             max_body: None,
             media: "application/json",
+            for_tests: false,
         },
         types: PhantomData,
     }
@@ -169,6 +172,11 @@ impl<I, A> Operation<I, A> {
     /// Sets who is admitted.
     pub(super) const fn access(self, access: Access) -> Self {
         Self::with(Spec { access, ..self.spec })
+    }
+
+    /// Served only with `CDPILOT_TEST_ROUTES=1`.
+    pub(super) const fn for_tests(self) -> Self {
+        Self::with(Spec { for_tests: true, ..self.spec })
     }
 
     /// Sets the media type of the answer.

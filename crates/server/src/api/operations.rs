@@ -2,19 +2,21 @@
 
 use super::operation::{Access, Operation, delete, get, patch, post};
 use super::{
-    AddCookies, AddRoute, Added, AnswerDialog, AnswerQuestion, AnyBody, ArmChooser, BodyQuery, BrowserIdValid,
-    BrowserRegistered, ChangeRoutine, ChooserArmed, Console, ConsoleQuery, ConversationCreated, ConversationEvents,
-    ConversationList, ConversationMessages, ConversationShown, ConversationsQuery, Cookies, CookiesQuery,
-    CreateConversation, CreateRoutine, DeleteCookies, Deleted, DialogAnswered, Dialogs, Disarmed, Doctor, Downloaded,
-    Errors, ErrorsQuery, EventsPage, EventsQuery, FindQuery, FocusTab, FrameAnswer, FrameQuery, Frames, FramesQuery,
-    GetQuery, HarAnswer, HarQuery, Health, Highlight, HistoryNavigation, ImportCookies, Items, KnownRefs, LabelTab,
-    LoadStateBody, McpQuery, ModelSettings, ModelTested, NavigateTo, NewSecret, NewSession, NoFields, OneProfile,
+    AddCookies, AddRecordingEvents, AddRoute, Added, AnswerDialog, AnswerQuestion, AnyBody, ArmChooser, BodyQuery,
+    BrowserIdValid, BrowserRegistered, ChangeRoutine, ChooserArmed, Console, ConsoleQuery, ConversationCreated,
+    ConversationEvents, ConversationList, ConversationMessages, ConversationShown, ConversationsQuery, Cookies,
+    CookiesQuery, CreateConversation, CreateRecording, CreateRoutine, DeleteCookies, Deleted, DialogAnswered, Dialogs,
+    Disarmed, Doctor, Downloaded, Errors, ErrorsQuery, EventsPage, EventsQuery, ExportRecording, FindQuery, FocusTab,
+    FrameAnswer, FrameQuery, Frames, FramesQuery, GetQuery, HarAnswer, HarQuery, Health, Highlight, HistoryNavigation,
+    ImportCookies, ImportRecording, IngestRecording, Items, KeyframeQuery, KnownRefs, LabelTab, LoadStateBody,
+    McpQuery, ModelSettings, ModelTested, NavigateTo, NewSecret, NewSession, NoFields, OneProfile, OneRecording,
     OneRequest, OneRoutine, OneSession, OneVersion, OpenTab, PdfAnswer, Profiles, RawCommand, RawResult,
+    RecordingCreated, RecordingDraft, RecordingEvents, RecordingEventsPage, RecordingExported, RecordingList,
     RegisterBrowser, Removed, RequestQuery, Requests, RequestsQuery, RescueAnswer, RootQuery, RouteAdded, Routes,
     RoutineCreated, RoutineList, RunChanged, RunInfo, RunList, RunRoutine, SaveStateBody, ScreenshotAnswer, SecretList,
-    SecretStored, SendMessage, Sessions, SetStorage, SettingsShown, SnapshotAnswer, SnapshotQuery, Start, StorageQuery,
-    TabAnswer, TabOpened, Tabs, TakeScreenshot, TestModel, TextQuery, Ticket, UiSecret, VersionList, VersionQuery,
-    WaitDownload,
+    SecretStored, SendMessage, Sessions, SetIntentNote, SetStorage, SettingsShown, SnapshotAnswer, SnapshotQuery,
+    Start, StorageQuery, TabAnswer, TabOpened, Tabs, TakeScreenshot, TestModel, TextQuery, Ticket, UiSecret,
+    VersionList, VersionQuery, WaitDownload,
 };
 use crate::control::{ClosedTab, LabelledTab, Navigated, NewProfile, Status, TabInfo};
 use crate::llm::Models;
@@ -147,6 +149,58 @@ pub const ROUTINE_RUN: Operation<NoFields, RunInfo> =
     get("/routines/:id/runs/:run_id", "Show the report of a run").quick().global();
 pub const ROUTINE_RUN_IMAGE: Operation<NoFields, AnyBody> =
     get("/routines/:id/runs/:run_id/images/:n", "Return a picture of a report").quick().global().media("image/png");
+
+// Recordings.
+
+pub const RECORDINGS: Operation<NoFields, RecordingList> = get("/recordings", "List recordings").quick().global();
+pub const START_RECORDING: Operation<CreateRecording, RecordingCreated> =
+    post("/recordings", "Record what a person or a conversation does in a browser; start the browser if needed")
+        .global()
+        .secs(60);
+pub const IMPORT_RECORDING: Operation<ImportRecording, RecordingCreated> =
+    post("/recordings/import", "Store a recording from a file, which is not trusted; nothing in it is run")
+        .global()
+        .secs(60)
+        .mebibytes(64);
+pub const INGEST_RECORDING: Operation<IngestRecording, RecordingCreated> = post(
+    "/recordings/ingest",
+    "Store a recording from events, for tests; 404 unless the server has `CDPILOT_TEST_ROUTES=1`",
+)
+.global()
+.secs(60)
+.mebibytes(64)
+.for_tests();
+pub const RECORDING: Operation<NoFields, OneRecording> = get("/recordings/:id", "Show a recording").quick().global();
+pub const DELETE_RECORDING: Operation<NoFields, Removed> =
+    delete("/recordings/:id", "Stop and delete a recording with its events and screenshots; its routines stay")
+        .global();
+pub const RECORDING_EVENTS: Operation<RecordingEventsPage, RecordingEvents> =
+    get("/recordings/:id/events", "List the events of a recording").global();
+pub const ADD_RECORDING_EVENTS: Operation<AddRecordingEvents, OneRecording> =
+    post("/recordings/:id/events", "Add events of another program to an active recording").global().mebibytes(16);
+pub const RECORDING_STREAM: Operation<NoFields, AnyBody> = get(
+    "/recordings/:id/stream",
+    "Stream the events of a recording as Server-Sent Events as they are stored, after `Last-Event-ID` or from the first one",
+)
+.quick()
+.global()
+.media("text/event-stream");
+pub const RECORDING_KEYFRAME: Operation<KeyframeQuery, AnyBody> =
+    get("/recordings/:id/keyframes/:index", "Return a screenshot of an event").global().media("image/jpeg");
+pub const PAUSE_RECORDING: Operation<NoFields, OneRecording> =
+    post("/recordings/:id/pause", "Pause a recording").quick().global();
+pub const RESUME_RECORDING: Operation<NoFields, OneRecording> =
+    post("/recordings/:id/resume", "Continue a paused recording").quick().global();
+pub const STOP_RECORDING: Operation<NoFields, OneRecording> =
+    post("/recordings/:id/stop", "Stop a recording; one that has ended stays as it is").global();
+pub const SET_INTENT_NOTE: Operation<SetIntentNote, OneRecording> =
+    post("/recordings/:id/intent-note", "Store what the person wanted to do").quick().global();
+pub const WORKFLOW_DRAFT: Operation<NoFields, RecordingDraft> =
+    get("/recordings/:id/workflow-draft", "Derive the steps of a recording, without a model").global();
+pub const EXPORT_RECORDING: Operation<ExportRecording, RecordingExported> =
+    get("/recordings/:id/export", "Export a recording for cdpilot or the Recorder of Chrome DevTools")
+        .global()
+        .secs(60);
 
 // Browsers, profiles, sessions, tabs, navigation.
 

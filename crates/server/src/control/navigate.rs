@@ -137,7 +137,7 @@ impl Profile {
     }
 
     /// Checks that a text is a complete URL.
-    pub(super) fn address(&self, text: &str) -> Result<String, Error> {
+    pub(crate) fn address(&self, text: &str) -> Result<String, Error> {
         let text = text.trim();
         let problem = match url::Url::parse(text) {
             Ok(_) if is_host_and_port(text) => "the scheme is missing; start it with https:// or http://".to_owned(),
@@ -152,7 +152,7 @@ impl Profile {
     }
 
     /// Checks a URL against the navigation policy.
-    pub(super) fn may_go(&self, running: &Running, url: &str, deadline: Deadline<'_>) -> Result<(), Error> {
+    pub(crate) fn may_go(&self, running: &Running, url: &str, deadline: Deadline<'_>) -> Result<(), Error> {
         if let Some(hosts) = self.session.hosts() {
             hosts.check(url)?;
         }

@@ -40,6 +40,8 @@ pub(super) enum Advice {
     ArmFileChooser,
     Drag,
     NameTab,
+    ListRecordings,
+    StopRecording,
 }
 
 impl Advice {
@@ -82,6 +84,10 @@ impl Advice {
                 "name the tab with targetId, or the frame with frameId",
                 "name the tab with --target, or the frame with --frame",
             ),
+            Self::ListRecordings => ("; GET /recordings lists them", "; `cdpilot record list` lists them"),
+            Self::StopRecording => {
+                ("; stop it first with POST /recordings/:id/stop", "; stop it first with `cdpilot record stop`")
+            }
         };
         match vocabulary {
             Vocabulary::Http => http,
@@ -249,6 +255,22 @@ impl From<crate::agent::Error> for ApiError {
         match &error {
             crate::agent::Error::Routine { problems } => answer.with("problems", problems),
             _ => answer,
+        }
+    }
+}
+
+impl From<crate::record::Error> for ApiError {
+    fn from(error: crate::record::Error) -> Self {
+        use crate::record::Error;
+        match error {
+            Error::Control(error) => error.into(),
+            Error::Store(error) => error.into(),
+            Error::Active { ref recording } => {
+                let answer = Self::of(error.kind(), &error, None).with("recording_id", recording);
+                answer.advising(Advice::StopRecording)
+            }
+            Error::NotFound { .. } => Self::of(error.kind(), &error, None).advising(Advice::ListRecordings),
+            _ => Self::of(error.kind(), &error, None),
         }
     }
 }

@@ -52,7 +52,8 @@ impl LocalApi {
         let tickets = Arc::new(Tickets::default());
         // Routes that need the database are not local.
         let agent = Err(super::error::ApiError::new(Code::Internal, "there is no database without a server"));
-        let context = ServerContext { control, tools, tickets, secrets, agent, url: String::new() };
+        let url = String::new();
+        let context = ServerContext { control, tools, tickets, secrets, agent, url, has_test_routes: false };
         Self { context }
     }
 

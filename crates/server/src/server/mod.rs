@@ -37,9 +37,10 @@ use crate::control::Control;
 use cdpilot::redact::Secrets;
 pub use home_tools::{HomeTools, OfferError};
 
-/// The conversations of the home, and its database.
+/// The conversations and recordings of the home, and its database.
 struct AgentParts {
     agents: crate::agent::Agents,
+    recordings: crate::record::Recordings,
     store: crate::store::Store,
 }
 
@@ -50,8 +51,10 @@ struct ServerContext {
     tickets: Arc<Tickets>,
     /// Secrets to mask in texts of pages.
     secrets: Secrets,
-    /// Conversations and their database, or why they are not available.
+    /// Conversations, recordings and their database, or why they are not available.
     agent: Result<AgentParts, error::ApiError>,
     /// URL of the server, `http://127.0.0.1:18791`.
     url: String,
+    /// Whether routes for tests are served.
+    has_test_routes: bool,
 }

@@ -266,7 +266,9 @@ fn may_be(route: &Route, status: u16) -> bool {
         401 => route.spec.access != Access::Open,
         413 | 415 => route.spec.method.has_body(),
         422 => matches!(route.spec.path, "/act" | "/cdp"),
-        502 | 504 => route.spec.of_profile || route.spec.path.starts_with("/profiles"),
+        502 | 504 => {
+            route.spec.of_profile || route.spec.path.starts_with("/profiles") || route.spec.path == "/recordings"
+        }
         _ => true,
     }
 }
@@ -391,8 +393,25 @@ mod tests {
             let _ = ((route.input)(&mut request_schemas), (route.output)(&mut answer_schemas));
         }
         let answer_schemas = answer_schemas.take_definitions(true);
-        for (name, schema) in request_schemas.take_definitions(true) {
-            assert!(answer_schemas.get(&name).is_none_or(|other| *other == schema), "{name}");
+        for (name, mut schema) in request_schemas.take_definitions(true) {
+            let Some(mut other) = answer_schemas.get(&name).cloned() else { continue };
+            without_defaults(&mut schema);
+            without_defaults(&mut other);
+            assert_eq!(other, schema, "{name}");
+        }
+    }
+
+    /// Removes what may differ: an answer has the fields that a request may leave out.
+    fn without_defaults(schema: &mut Value) {
+        match schema {
+            Value::Object(map) => {
+                for name in ["required", "default"] {
+                    map.remove(name);
+                }
+                map.values_mut().for_each(without_defaults);
+            }
+            Value::Array(all) => all.iter_mut().for_each(without_defaults),
+            _ => {}
         }
     }
 }

@@ -18,6 +18,8 @@ use cdpilot::sync::Deadline;
 
 /// How long the ends of runs are waited for at the end.
 const RUNS: Duration = Duration::from_millis(1_500);
+/// How long the last events of recordings are waited for at the end.
+const RECORDINGS: Duration = Duration::from_millis(1_000);
 /// How long opening the database may take.
 const DATABASE: Duration = Duration::from_secs(10);
 /// Part of the time to stop that is reserved for the browsers.
@@ -41,6 +43,8 @@ pub struct ServerOptions {
     pub any_port: bool,
     /// Limits of the HTTP engine.
     pub limits: Limits,
+    /// Whether routes for tests are served, such as `POST /recordings/ingest`.
+    pub test_routes: bool,
 }
 
 impl ServerOptions {
@@ -55,6 +59,7 @@ impl ServerOptions {
             port: None,
             any_port: false,
             limits: Limits::default(),
+            test_routes: false,
         }
     }
 }
@@ -139,7 +144,7 @@ impl Server {
     /// [`Error::Taken`] if another server is running, [`Error::NotLoopback`], [`Error::Bind`], [`Error::System`],
     /// [`Error::Config`], [`Error::Control`].
     pub fn start(options: ServerOptions) -> Result<Self, Error> {
-        let ServerOptions { home, config, overrides, bind, port, any_port, limits } = options;
+        let ServerOptions { home, config, overrides, bind, port, any_port, limits, test_routes } = options;
         let bind = bind.unwrap_or_else(|| config.server.bind.clone());
         let ip = bind_address(&bind, &config.server.allowed_hosts)?;
         let address = SocketAddr::new(ip, port.unwrap_or(config.server.port));
@@ -159,14 +164,17 @@ impl Server {
         let listener = listener.map_err(|problem| Error::Bind { address, problem })?;
         let address = listener.address();
         let auth = Auth::new(token.clone(), address, &config.server.allowed_hosts);
+        let own_addresses = own_addresses(address, &config.server.allowed_hosts);
         let control = Arc::new(Control::open(home, config, overrides)?);
         control.protect_port(address.port(), "the control server");
         let url = format!("http://{}", SocketAddr::new(loopback_of(ip), address.port()));
         let tools = Arc::new(HomeTools::new(&control));
         let secrets = tools.secrets();
         let tickets = Arc::clone(auth.tickets());
-        let agent = open_agent(&control, &tools);
-        let context = Arc::new(ServerContext { control, tools, tickets, secrets, agent, url: url.clone() });
+        let agent = open_agent(&control, &tools, own_addresses);
+        let has_test_routes = test_routes;
+        let context = ServerContext { control, tools, tickets, secrets, agent, url: url.clone(), has_test_routes };
+        let context = Arc::new(context);
         let handler = Arc::new(RequestHandler { context: Arc::clone(&context), auth });
         let http = HttpServer::start(listener, limits, handler).map_err(Error::System)?;
         let started_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
@@ -246,6 +254,7 @@ impl Server {
     fn end(&mut self, deadline: Deadline<'_>) {
         if let Some(http) = self.http.take() {
             if let Ok(agent) = &self.context.agent {
+                agent.recordings.stop_all(deadline.within(RECORDINGS));
                 agent.agents.stop(deadline.within(RUNS));
             }
             let patience = deadline.left().saturating_sub(BROWSERS);
@@ -303,9 +312,25 @@ fn listen(address: SocketAddr) -> io::Result<Listener> {
     }
 }
 
-/// Opens the database and the conversations of a home. Without them the server serves all other routes.
-fn open_agent(control: &Arc<Control>, tools: &Arc<HomeTools>) -> Result<AgentParts, ApiError> {
-    let open = || -> Result<AgentParts, ApiError> {
+/// Hosts and ports by which pages of this server are reached, `host:port`; hosts of a proxy as `server.allowed_hosts` has them.
+fn own_addresses(address: SocketAddr, allowed_hosts: &[String]) -> Vec<String> {
+    let port = address.port();
+    let mut all = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{port}")).to_vec();
+    all.push(address.to_string());
+    for host in allowed_hosts {
+        let host = host.trim().to_ascii_lowercase();
+        all.extend([format!("{host}:{port}"), host]);
+    }
+    all
+}
+
+/// Opens the database, the conversations and the recordings of a home. Without them the server serves all other routes.
+fn open_agent(
+    control: &Arc<Control>,
+    tools: &Arc<HomeTools>,
+    own_addresses: Vec<String>,
+) -> Result<AgentParts, ApiError> {
+    let open = move || -> Result<AgentParts, ApiError> {
         let opened = crate::store::Store::open(control.home(), Deadline::after(DATABASE))?;
         if let Some(damaged) = opened.damaged {
             tracing::warn!("the database was damaged; it is kept as {}, and a new one was begun", damaged.display());
@@ -313,9 +338,12 @@ fn open_agent(control: &Arc<Control>, tools: &Arc<HomeTools>) -> Result<AgentPar
         let (tools, store) = (Arc::clone(tools), opened.store);
         let toolbox = move || tools.toolbox().map_err(|problem| problem.to_string());
         let agents = crate::agent::Agents::new(Arc::clone(control), toolbox, store.clone())?;
-        Ok(AgentParts { agents, store })
+        let recordings = crate::record::Recordings::new(Arc::clone(control), store.clone(), own_addresses)?;
+        Ok(AgentParts { agents, recordings, store })
     };
-    open().inspect_err(|problem| tracing::warn!("conversations and browser ids are not available: {}", problem.error))
+    open().inspect_err(|problem| {
+        tracing::warn!("conversations, recordings and browser ids are not available: {}", problem.error)
+    })
 }
 
 /// Connects the HTTP engine to authentication and routes.

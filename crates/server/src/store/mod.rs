@@ -1,5 +1,5 @@
 //! The database of a home: conversations of the agent with their messages, events and images, ids of browsers, routines with
-//! their versions and runs.
+//! their versions and runs, recordings with their events and pictures.
 //!
 //! One thread writes, and a call that writes returns only once its transaction is committed and synced to the disk. Calls
 //! that wait at the same time share one transaction. Reads have connections of their own and never wait for the writer.
@@ -39,6 +39,8 @@ mod error;
 mod open;
 mod read;
 mod readers;
+mod recording_events;
+mod recordings;
 mod routines;
 mod runs;
 mod schema;
@@ -60,6 +62,10 @@ pub use commit::Committed;
 pub use conversations::{Conversation, ConversationState, NewConversation};
 pub use error::Error;
 pub use read::{Image, StoredEvent, StoredMessage};
+pub use recording_events::{NewRecordingEvent, RecordingPicture, StoredRecordingEvent};
+pub use recordings::{
+    NewRecording, RecordingBegun, RecordingChange, RecordingEnd, RecordingStatus, StopReason, StoredRecording,
+};
 pub use routines::{NewRoutine, RoutineChange, RoutineVersion, StoredRoutine, Trust, VersionState};
 pub use runs::{RunChange, RunStatus, StoredRun};
 
@@ -123,6 +129,22 @@ impl Store {
     }
 }
 
+/// A new id for something that is stored: a random UUID of version 4 (RFC 9562).
+///
+/// # Errors
+/// [`Error::Failed`] when the system has no random numbers.
+pub fn new_id() -> Result<String, Error> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|problem| Error::Failed { problem: format!("no random numbers: {problem}") })?;
+    let mut number = u128::from_be_bytes(bytes);
+    number = number & !(0xf << 76) | 0x4 << 76;
+    number = number & !(0x3 << 62) | 0x2 << 62;
+    let hex = format!("{number:032x}");
+    let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
+    Ok([part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-"))
+}
+
 /// The current time, in seconds since 1970.
 fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
@@ -157,6 +179,16 @@ fn parsed(text: &str) -> Result<Value, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ids_are_random_uuids_of_version_4() {
+        let (first, second) = (new_id().unwrap(), new_id().unwrap());
+        assert_ne!(first, second);
+        let parts: Vec<usize> = first.split('-').map(str::len).collect();
+        assert_eq!(parts, [8, 4, 4, 4, 12]);
+        assert_eq!(&first[14..15], "4");
+        assert!("89ab".contains(&first[19..20]), "{first}");
+    }
 
     #[test]
     fn what_is_stored_can_be_parsed() {

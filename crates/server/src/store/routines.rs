@@ -45,6 +45,8 @@ pub struct StoredRoutine {
     pub markdown: String,
     /// Id of the recording that it was made from.
     pub recording: Option<String>,
+    /// Whether that recording still exists.
+    pub source_present: bool,
     /// Whether its text is known to work.
     pub trust: Trust,
     /// What a person has allowed for later runs: an array, as given.
@@ -102,7 +104,8 @@ pub struct RoutineChange {
 
 const COLUMNS: &str = "id, name, version, markdown, recording, trust, allowed, defaults, created_at, updated_at, \
     (SELECT n FROM routine_versions WHERE routine = routines.id AND state = 'proposed' ORDER BY n DESC LIMIT 1), \
-    (SELECT run FROM routine_versions WHERE routine = routines.id AND state = 'proposed' ORDER BY n DESC LIMIT 1)";
+    (SELECT run FROM routine_versions WHERE routine = routines.id AND state = 'proposed' ORDER BY n DESC LIMIT 1), \
+    EXISTS (SELECT 1 FROM recordings WHERE id = routines.recording)";
 
 impl Store {
     /// Stores a routine as version 1.
@@ -349,6 +352,7 @@ fn routine(row: &Row<'_>) -> Result<StoredRoutine, Error> {
         version: row.get(2)?,
         markdown: row.get(3)?,
         recording: row.get(4)?,
+        source_present: row.get(12)?,
         trust: row.get(5)?,
         allowed: json(6)?,
         defaults: json(7)?,

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::Error;
 
 /// Step `n` leads from format `n` to format `n + 1`. Steps that were released are never changed.
-pub(super) const STEPS: &[&str] = &[AGENT, ROUTINES];
+pub(super) const STEPS: &[&str] = &[AGENT, ROUTINES, RECORDINGS];
 
 /// Conversations of the agent, and ids of browsers.
 const AGENT: &str = "
@@ -135,6 +135,55 @@ CREATE TABLE routine_run_images (
 ) STRICT;
 ";
 
+/// Recordings with their events and pictures. A browser has one that is active.
+const RECORDINGS: &str = "
+CREATE TABLE recordings (
+    id TEXT PRIMARY KEY NOT NULL,
+    browser TEXT,
+    name TEXT,
+    status TEXT NOT NULL,
+    paused INTEGER NOT NULL DEFAULT 0,
+    launch_mode TEXT,
+    profile TEXT,
+    conversation TEXT,
+    start_url TEXT NOT NULL DEFAULT '',
+    width INTEGER,
+    height INTEGER,
+    started_at REAL NOT NULL,
+    stopped_at REAL,
+    stop_reason TEXT,
+    intent_note TEXT NOT NULL DEFAULT '',
+    event_count INTEGER NOT NULL DEFAULT 0,
+    gaps INTEGER NOT NULL DEFAULT 0,
+    revision INTEGER NOT NULL DEFAULT 0,
+    compile TEXT NOT NULL DEFAULT 'null',
+    settings TEXT NOT NULL DEFAULT '{}'
+) STRICT;
+CREATE UNIQUE INDEX recordings_active ON recordings (browser) WHERE status = 'active';
+CREATE INDEX recordings_by_time ON recordings (started_at);
+CREATE INDEX routines_by_recording ON routines (recording);
+
+CREATE TABLE recording_events (
+    recording TEXT NOT NULL REFERENCES recordings (id) ON DELETE CASCADE,
+    event_index INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    posted INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (recording, event_index)
+) STRICT;
+CREATE INDEX recording_events_by_revision ON recording_events (recording, revision);
+
+CREATE TABLE recording_keyframes (
+    recording TEXT NOT NULL REFERENCES recordings (id) ON DELETE CASCADE,
+    event_index INTEGER NOT NULL,
+    after INTEGER NOT NULL,
+    media_type TEXT NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (recording, event_index, after)
+) STRICT;
+";
+
 /// The format of the file: 0 for a new one.
 pub(super) fn version(connection: &Connection) -> Result<u32, rusqlite::Error> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
@@ -214,9 +263,9 @@ mod tests {
         let file = Connection::open_in_memory().unwrap();
         migrate(&file, Path::new("cdpilot.db"), STEPS).unwrap();
         assert_eq!(version(&file).unwrap() as usize, STEPS.len());
-        for table in
-            ["conversations", "messages", "events", "images", "intents", "questions", "browser_ids", "routines"]
-        {
+        let agent = ["conversations", "messages", "events", "images", "intents", "questions", "browser_ids"];
+        let others = ["routines", "recordings", "recording_events", "recording_keyframes"];
+        for table in agent.into_iter().chain(others) {
             assert!(names(&file).iter().any(|name| name == table), "{table}");
         }
     }

@@ -37,6 +37,7 @@ fn with_the_browser_disabled_every_browser_route_gives_the_same_error() {
         "GET /tabs",
         "GET /dialogs",
         "DELETE /mcp",
+        "GET /recordings",
         "GET /sessions",
         "POST /sessions",
         "DELETE /sessions/{name}",
@@ -49,8 +50,9 @@ fn with_the_browser_disabled_every_browser_route_gives_the_same_error() {
         "POST /ui/ticket",
         "POST /ui/secret",
     ];
-    // Settings of models, secrets, conversations, routines and ids, whose runs start no browser that is disabled; files of the web UI.
-    let beside = ["/api/config", "/agent/", "/browsers/", "/routines", "/secrets", "/ui/{file}"];
+    // Settings of models, secrets, conversations, routines and ids, whose runs start no browser that is disabled; recordings that
+    // exist; files of the web UI.
+    let beside = ["/api/config", "/agent/", "/browsers/", "/recordings/", "/routines", "/secrets", "/ui/{file}"];
     let mut sentences = Vec::new();
     for (path, operations) in api.described()["paths"].as_object().unwrap() {
         if beside.iter().any(|begin| path.starts_with(begin)) {

@@ -110,6 +110,11 @@ impl TestServer {
         self.restart();
     }
 
+    /// The CDP endpoint of the leased browser.
+    pub(crate) fn cdp_url(&self) -> &str {
+        self._lease.as_ref().unwrap().url()
+    }
+
     pub(crate) fn server(&self) -> &Server {
         self.server.as_ref().unwrap()
     }

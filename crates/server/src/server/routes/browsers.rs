@@ -1,6 +1,5 @@
 //! Routes for browser ids: secrets that give conversations access to a browser.
 
-use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::super::error::ApiError;
@@ -8,7 +7,7 @@ use super::Call;
 use super::conversations::ENDPOINT;
 use crate::api::{BrowserIdValid, BrowserRegistered, NoFields, RegisterBrowser, Removed};
 use crate::control::StartWith;
-use crate::store::{BrowserBinding, BrowserLookup, Store};
+use crate::store::{BrowserBinding, BrowserLookup, Store, new_id};
 use cdpilot::code::Code;
 
 /// Hours until an id expires.
@@ -35,7 +34,7 @@ pub(super) fn register(call: &Call<'_>, new: RegisterBrowser) -> Result<BrowserR
             BrowserBinding::Endpoint(endpoint)
         }
     };
-    let (browser_id, created_at) = (uuid()?, now());
+    let (browser_id, created_at) = (new_id()?, now());
     let expires_at = created_at + hours * SECONDS;
     let store = store(call)?;
     store.sweep_browser_ids(created_at, call.deadline)?;
@@ -96,35 +95,4 @@ fn store<'c>(call: &Call<'c>) -> Result<&'c Store, ApiError> {
 
 fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
-}
-
-/// A random UUID (version 4, RFC 9562).
-fn uuid() -> Result<String, ApiError> {
-    let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes)
-        .map_err(|problem| ApiError::new(Code::Internal, format!("no random numbers: {problem}; try again")))?;
-    bytes[6] = (bytes[6] & 0x0f) | 0x40;
-    bytes[8] = (bytes[8] & 0x3f) | 0x80;
-    let mut text = String::with_capacity(36);
-    for (at, byte) in bytes.iter().enumerate() {
-        if matches!(at, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::uuid;
-
-    #[test]
-    fn ids_are_uuids_of_version_4() {
-        let id = uuid().unwrap();
-        let parts: Vec<usize> = id.split('-').map(str::len).collect();
-        assert_eq!(parts, [8, 4, 4, 4, 12], "{id}");
-        assert!(id.as_bytes()[14] == b'4' && b"89ab".contains(&id.as_bytes()[19]), "{id}");
-        assert_ne!(id, uuid().unwrap());
-    }
 }

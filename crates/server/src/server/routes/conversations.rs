@@ -226,7 +226,7 @@ fn check_binding(call: &Call<'_>, browser_id: &str, overview: &Overview) -> Resu
 }
 
 /// Makes the profile of a browser at an endpoint known again after a restart of the server.
-fn attach(call: &Call<'_>, overview: &Overview) -> Result<(), ApiError> {
+pub(super) fn attach(call: &Call<'_>, overview: &Overview) -> Result<(), ApiError> {
     if let Some(url) = overview.conversation.settings[ENDPOINT].as_str() {
         call.context.control.endpoint_profile(url)?;
     }

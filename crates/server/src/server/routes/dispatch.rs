@@ -158,6 +158,13 @@ pub(in crate::server) fn answer_locally(
 
 /// Runs a request: the fields of its answer, `ok` included.
 fn outcome(context: &ServerContext, request: &Request, route: &Route, names: Vec<String>) -> Result<Reply, ApiError> {
+    if route.spec.for_tests && !context.has_test_routes {
+        let path = route.spec.path;
+        return Err(ApiError::new(
+            Code::NotFound,
+            format!("{path} is served only for tests, with CDPILOT_TEST_ROUTES=1"),
+        ));
+    }
     let mut call = Call::new(context, request, names, request.deadline(route.spec.timeout));
     match read_and_run(route, &mut call) {
         Ok(Reply::Other(answer)) => Ok(Reply::Other(answer)),

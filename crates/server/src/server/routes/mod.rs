@@ -14,6 +14,7 @@
 //! | `site_data` | cookies, storage, saved state, emulation |
 //! | `events`, `event_schema` | the event stream; the schema of its events |
 //! | `browsers`, `conversations` | browser ids and conversations (feature `agent`) |
+//! | `routines`, `recordings` | routines and their runs; recordings |
 //! | `models` | settings of models |
 //! | `secrets` | secrets that conversations may type |
 //! | `mcp` | tools over the Model Context Protocol |
@@ -31,6 +32,7 @@ mod mcp;
 mod models;
 mod network;
 mod pages;
+mod recordings;
 mod routines;
 mod secrets;
 mod site_data;

@@ -15,7 +15,9 @@ use crate::api::{
 };
 use crate::http::Answer;
 use crate::routine;
-use crate::store::{BrowserBinding, NewRoutine, RoutineChange, RoutineVersion, Store, StoredRoutine, StoredRun};
+use crate::store::{
+    BrowserBinding, NewRoutine, RoutineChange, RoutineVersion, Store, StoredRoutine, StoredRun, new_id,
+};
 use cdpilot::code::Code;
 use cdpilot::sync::Deadline;
 use std::time::Duration;
@@ -39,7 +41,7 @@ pub(super) fn create(call: &Call<'_>, new: CreateRoutine) -> Result<RoutineCreat
     let name = checked_name(&new.name)?;
     let markdown = checked_text(call, &new.routine_markdown)?;
     let defaults = checked_defaults(new.defaults.as_ref())?.unwrap_or_else(|| json!({}));
-    let id = uuid()?;
+    let id = new_id()?;
     let new = NewRoutine { id: id.clone(), name, markdown, recording: None, defaults };
     let routine = store(call)?.create_routine(new, deadline())?;
     Ok(RoutineCreated { routine_id: id, routine: info(routine) })
@@ -304,7 +306,11 @@ fn info(stored: StoredRoutine) -> RoutineInfo {
         name: stored.name,
         version: stored.version,
         routine_markdown: stored.markdown,
-        source: if stored.recording.is_some() { "deleted" } else { "none" },
+        source: match (&stored.recording, stored.source_present) {
+            (None, _) => "none",
+            (Some(_), true) => "present",
+            (Some(_), false) => "deleted",
+        },
         source_recording_id: stored.recording,
         fast_steps: Vec::new(),
         trust: stored.trust.as_str(),
@@ -340,9 +346,4 @@ fn run_info(run: &StoredRun) -> RunInfo {
         started_at: run.started_at,
         ended_at: run.ended_at,
     }
-}
-
-/// A random id.
-fn uuid() -> Result<String, ApiError> {
-    crate::agent::new_id().map_err(Into::into)
 }

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use super::Route;
 use super::{
-    act, browser, browsers, conversations, events, mcp, models, network, pages, routines, secrets, site_data, system,
-    tabs,
+    act, browser, browsers, conversations, events, mcp, models, network, pages, recordings, routines, secrets,
+    site_data, system, tabs,
 };
 use crate::api::operations as op;
 
@@ -58,6 +58,22 @@ pub(in crate::server) static TABLE: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::of(op::ROUTINE_RUNS, routines::runs),
         Route::of(op::ROUTINE_RUN, routines::show_run),
         Route::replying(op::ROUTINE_RUN_IMAGE, routines::run_image),
+        Route::of(op::RECORDINGS, recordings::list),
+        Route::of(op::START_RECORDING, recordings::start),
+        Route::of(op::IMPORT_RECORDING, recordings::import),
+        Route::of(op::INGEST_RECORDING, recordings::ingest),
+        Route::of(op::RECORDING, recordings::show),
+        Route::of(op::DELETE_RECORDING, recordings::delete),
+        Route::of(op::RECORDING_EVENTS, recordings::events),
+        Route::of(op::ADD_RECORDING_EVENTS, recordings::add_events),
+        Route::replying(op::RECORDING_STREAM, recordings::stream),
+        Route::replying(op::RECORDING_KEYFRAME, recordings::keyframe),
+        Route::of(op::PAUSE_RECORDING, recordings::pause),
+        Route::of(op::RESUME_RECORDING, recordings::resume),
+        Route::of(op::STOP_RECORDING, recordings::stop),
+        Route::of(op::SET_INTENT_NOTE, recordings::set_note),
+        Route::of(op::WORKFLOW_DRAFT, recordings::draft),
+        Route::of(op::EXPORT_RECORDING, recordings::export),
         Route::replying(op::STATUS, browser::root),
         Route::of(op::START, browser::start),
         Route::of(op::STOP, browser::stop),

@@ -9,8 +9,9 @@ import * as drawer from "/ui/drawer.js";
 import * as inspect from "/ui/inspect.js";
 import * as plan from "/ui/plan.js";
 import * as question from "/ui/question.js";
-import * as record from "/ui/record.js";
+import * as recordings from "/ui/recordings.js";
 import * as routines from "/ui/routines.js";
+import { save as saveRun } from "/ui/save-run.js";
 import * as settings from "/ui/settings.js";
 import * as stage from "/ui/stage.js";
 import * as timeline from "/ui/timeline.js";
@@ -103,17 +104,19 @@ async function open(id) {
 
 /** Shows what the address says. */
 async function route() {
-  const [, view, id, part] = location.hash.match(/^#\/(c|browser|routines|settings)?(?:\/([\w-]+))?(?:\/(\w+))?/) ?? [];
-  const name = isFirst && !view ? "settings" : ["browser", "routines", "settings"].includes(view) ? view : "agent";
+  const [, view, id, part] = location.hash.match(/^#\/(c|browser|recordings|routines|settings)?(?:\/([\w-]+))?(?:\/(\w+))?/) ?? [];
+  const name = isFirst && !view ? "settings" : ["browser", "recordings", "routines", "settings"].includes(view) ? view : "agent";
   document.body.dataset.view = name;
-  for (const one of ["agent", "routines", "browser", "settings"]) at("view-" + one).hidden = one !== name;
+  for (const one of ["agent", "routines", "recordings", "browser", "settings"]) at("view-" + one).hidden = one !== name;
   for (const link of document.querySelectorAll("nav a")) {
     if (link.dataset.view === name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
+  if (name !== "recordings") recordings.leave();
   try {
     if (name === "settings") await settings.show(isFirst);
     else if (name === "routines") await routines.show(id, part);
+    else if (name === "recordings") await recordings.show(id, part);
     else if (name === "browser") browser.refresh();
     else await open(view === "c" && id ? id : null);
   } catch (error) {
@@ -139,6 +142,7 @@ function listBeat() {
       if (now && info && (now.status !== info.status || now.last_event !== info.last_event)) conversation.refresh().catch(() => {});
     }, () => {});
   }
+  if (!document.hidden && !at("view-recordings").hidden) recordings.refresh().catch(() => {});
   setTimeout(listBeat, LIST_BEAT);
 }
 
@@ -154,10 +158,11 @@ async function begin() {
   timeline.begin();
   plan.begin(composer.send);
   stage.begin();
+  recordings.begin(() => conversation);
   inspect.begin(stage.tab, stage.pageSize, () => conversation?.info?.profile);
   at("save").onclick = () => attempt(async () => {
     at("save").textContent = "Saving…";
-    await record.save(conversation).finally(() => { at("save").textContent = "Save as a file"; });
+    await saveRun(conversation).finally(() => { at("save").textContent = "Save as a file"; });
   });
   browser.begin(() => conversation?.info?.status === "waiting" && conversation.refresh().catch(() => {}));
   signedIn(true);
@@ -180,7 +185,7 @@ async function begin() {
   listBeat();
 }
 
-onSignedOut(() => { isOut = true; browser.leave(); conversation?.close(); signedIn(false); });
+onSignedOut(() => { isOut = true; browser.leave(); recordings.leave(); conversation?.close(); signedIn(false); });
 
 try {
   if (await enter(globalThis.cdpilotTicket)) await begin();
