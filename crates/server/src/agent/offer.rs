@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::prompts::{Flags, Prompts};
 use super::settings::Settings;
 use super::{Error, ProvideTools, host_requests, routine};
+use crate::config::Confirm;
 use crate::control::Control;
 use crate::llm::{Model, Size, ToolSpec};
 use crate::secrets::SecretStore;
@@ -138,12 +139,13 @@ impl Offer {
     }
 
     /// What the system prompt says for a model.
-    pub(super) fn flags(&self, model: &Model, settings: &Settings, confirms: bool) -> Flags {
+    pub(super) fn flags(&self, model: &Model, settings: &Settings, confirm: Confirm) -> Flags {
         Flags {
             visual: self.has("element_interaction"),
             browser: self.has("browser_snapshot"),
             vision: model.vision,
-            confirm: confirms,
+            confirm: confirm != Confirm::Never,
+            auto: confirm == Confirm::Auto,
             keywords: has_keywords(model, settings),
             replay: settings.is_replay(),
             help: self.has("please_help_me"),

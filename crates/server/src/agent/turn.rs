@@ -19,8 +19,9 @@ use super::stuck::Stuck;
 use super::usage::Metrics;
 use super::wire::Wire;
 use super::{Error, WRITE, run};
+use crate::config::Confirm;
 use crate::control::Session;
-use crate::llm::{Models, Part, ToolSpec};
+use crate::llm::{Models, Part, Size, ToolSpec};
 use crate::store::{Batch, Committed, RunStatus};
 use cdpilot::code::Code;
 use cdpilot::sync::{Cancel, Deadline};
@@ -164,7 +165,15 @@ impl<'a> Turn<'a> {
         if !model.vision {
             offer.scope = offer.scope.without_pictures();
         }
-        let flags = offer.flags(model, &settings, inner.control.config().agent.confirm);
+        let confirm = match inner.control.config().agent.confirm {
+            // Small models confuse ids.
+            Confirm::Auto if model.profile == Size::Small => Confirm::Always,
+            other => other,
+        };
+        if confirm == Confirm::Always {
+            offer.scope = offer.scope.confirming_all();
+        }
+        let flags = offer.flags(model, &settings, confirm);
         let names: Vec<String> = settings.secrets().into_iter().chain(lent.keys().cloned()).collect();
         let system = inner.prompts.system(model.profile, flags, &names)?;
         let prefix = format!("/agent/conversations/{}/images/", live.id);

@@ -48,6 +48,8 @@ pub struct Scope {
     guard: Option<Arc<dyn Guard>>,
     /// Whether the model gets no pictures.
     is_blind: bool,
+    /// Whether the model confirms each action that can have a preview.
+    confirms_all: bool,
 }
 
 impl std::fmt::Debug for Scope {
@@ -74,6 +76,7 @@ impl Scope {
             may_type: false,
             guard: None,
             is_blind: false,
+            confirms_all: false,
         }
     }
 
@@ -87,6 +90,17 @@ impl Scope {
     #[must_use]
     pub fn is_blind(&self) -> bool {
         self.is_blind
+    }
+
+    /// The same for a model that confirms each action that can have a preview, unless the settings say `never`.
+    #[must_use]
+    pub fn confirming_all(&self) -> Self {
+        Self { confirms_all: true, ..self.clone() }
+    }
+
+    /// Whether the model confirms each action that can have a preview.
+    pub(in crate::tools) fn confirms_all(&self) -> bool {
+        self.confirms_all
     }
 
     /// The same with a guard, which allows effects that cannot be undone only with the approval of a person.

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use cdpilot::page::{Bound, VisibleElement};
 
-/// An action.
+// Without a description: it would be one for models.
 #[derive(Deserialize, JsonSchema, Debug, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Action {
@@ -22,6 +22,8 @@ pub(super) enum Action {
     Swipe,
     SetSlider,
     UploadFile,
+    PressKey,
+    Wait,
 }
 
 impl Action {
@@ -63,6 +65,8 @@ impl Action {
             Self::Swipe => "swipe",
             Self::SetSlider => "set_slider",
             Self::UploadFile => "upload_file",
+            Self::PressKey => "press_key",
+            Self::Wait => "wait",
         }
     }
 
@@ -81,6 +85,8 @@ impl Action {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Given {
     pub(super) text: String,
+    /// Whether the text is added to what the field holds.
+    pub(super) append: bool,
     pub(super) submit: bool,
     pub(super) values: Vec<String>,
 }
