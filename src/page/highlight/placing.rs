@@ -8,6 +8,8 @@ pub(super) const LABEL_HEIGHT: f64 = 18.0;
 pub(super) const GAP: f64 = 2.0;
 /// How far a label stands off at most, in pixels of the picture.
 const FAR: f64 = 46.0;
+/// Maximum number of positions at and in a box.
+const MOST_NEAR: usize = 100;
 /// Distance between a box and a label that stands off.
 const OFF: f64 = 10.0;
 /// How much of a line of text may be covered before it counts as hidden: less than a character, in pixels, and this part of its height.
@@ -115,6 +117,12 @@ impl<'a> Scene<'a> {
         if own.width >= wide && own.height >= high {
             places.extend([(inner_right, own.y), (left, own.y), (inner_right, inner_bottom), (left, inner_bottom)]);
             places.extend([(inner_right, middle), (left, middle), (across, own.y), (across, inner_bottom)]);
+            // Between the texts of a row.
+            let mut x = left + wide / 2.0;
+            while own.width > 3.0 * wide && x < inner_right && places.len() < MOST_NEAR {
+                places.push((x, middle));
+                x += wide / 4.0;
+            }
         }
         let mut off = OFF;
         while off <= FAR {
