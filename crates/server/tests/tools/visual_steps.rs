@@ -265,7 +265,7 @@ fn after_a_tab_is_closed_its_opener_is_the_current_tab() {
     else {
         return;
     };
-    tooled.home.site.page("/two", "<title>Second</title><button onclick='close()'>Close me</button>");
+    tooled.home.site.page("/two", "<title>Second</title><button onclick='window.close()'>Close me</button>");
     for closes_itself in [false, true] {
         act(&tooled, json!({ "action": "click", "element_id": id(&tooled, ">Open<") }));
         let tabs = tooled.done("tab", json!({ "action": "list" }));
