@@ -3,26 +3,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::super::guard::{
-    Checked, Doing, Guard, check_element, check_keys, check_secrets, classifies, classifies_key,
-};
+use super::super::guard::{Checked, Doing, Guard, check_element, check_keys, check_secrets};
 use super::super::schema::schema_of;
 use super::super::tool::Handler;
 use super::super::{Outcome, SECRET_FIELD, Tool, ToolContext, ToolError, arguments};
 use super::action::{Action, Given, Pending};
+use super::interaction::{Interaction, Values};
 use super::moves::{scroll, set_slider, swipe, upload};
 use super::observation::{Observation, cut, is_disabled, named, quoted};
 use super::observe::with_picture;
+use super::presence::{check, needs_preview, present};
 use super::waiting::{press_key, wait};
-use super::{LOOK_AGAIN, Visual, VisualTools, failed, failed_at};
+use super::{Visual, VisualTools, failed, failed_at};
 use crate::config::Confirm;
 use crate::control::{TabHandle, TabInfo};
 use cdpilot::code::Code;
-use cdpilot::page::{self, Act, Bound, Locator, LookOptions, Presence, Using, VisibleElement};
+use cdpilot::page::{self, Act, Locator, LookOptions, Using, VisibleElement};
 use cdpilot::redact::Secrets;
 
 /// What the names of actions that confirm others begin with.
@@ -42,74 +40,6 @@ const MOST_HELD: usize = 1_200;
 const HELD_LIMIT: Duration = Duration::from_secs(1);
 /// Maximum number of console errors, notices and downloads that an observation lists.
 const MOST_LISTED: usize = 5;
-
-#[derive(Deserialize, JsonSchema, Debug, Clone, Copy, PartialEq, Default)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Direction {
-    Up,
-    #[default]
-    Down,
-    Left,
-    Right,
-    Next,
-    Prev,
-}
-
-#[derive(Deserialize, JsonSchema, Debug)]
-#[serde(untagged)]
-pub(super) enum Values {
-    One(String),
-    Number(f64),
-    Many(Vec<String>),
-}
-
-impl Values {
-    pub(super) fn texts(&self) -> Vec<String> {
-        match self {
-            Self::One(value) => vec![value.clone()],
-            Self::Number(number) => vec![number.to_string()],
-            Self::Many(values) => values.clone(),
-        }
-    }
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Interaction {
-    pub(super) action: Action,
-    /// Omit to scroll the page, or to press a key where the focus is
-    pub(super) element_id: Option<String>,
-    /// For scroll; next or prev for swipe
-    pub(super) direction: Option<Direction>,
-    /// Parts of the visible area, 0.1 to 3 [0.5]
-    pub(super) scroll_amount: Option<f64>,
-    /// 1 to 5 [1]
-    pub(super) swipe_count: Option<u32>,
-    /// Replaces the field's text; empty clears it. For wait: appears
-    pub(super) text: Option<String>,
-    /// Add to the field's text
-    #[serde(default)]
-    pub(super) append: bool,
-    /// Press Enter after the text
-    #[serde(default)]
-    pub(super) submit: bool,
-    /// Option, or several; number or percentage of a slider
-    pub(super) value: Option<Values>,
-    /// Where to drop
-    pub(super) target_element_id: Option<String>,
-    /// File below uploads/ of the cdpilot home
-    pub(super) file_path: Option<String>,
-    /// Escape, Enter, ArrowDown, Control+a
-    pub(super) key: Option<String>,
-    /// For wait: text that disappears
-    pub(super) gone: Option<String>,
-    /// For wait: until the page changes
-    #[serde(default)]
-    pub(super) changed: bool,
-    /// Longest wait, to 30 [10]
-    pub(super) seconds: Option<f64>,
-    pub(super) tab_id: Option<String>,
-}
 
 /// The description for models.
 const ALWAYS: &str = "Act on an element by its id. click, keyboard_input, select and drag_and_drop show a preview: confirm it with the \
@@ -263,91 +193,6 @@ fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> 
                 commit(visual, &handle, action, &element, onto.as_ref(), &given, observation)
             }
         }
-    }
-}
-
-/// The element as it is now: one that the page has drawn anew is found again, if exactly one has its role, name and setting.
-fn present(
-    visual: &Visual<'_>,
-    handle: &TabHandle,
-    element: VisibleElement,
-    said: &mut Observation,
-) -> Result<VisibleElement, ToolError> {
-    let presence = handle.tab.presence(&element, visual.deadline());
-    match presence.map_err(|error| failed_at(error, &[&element]))? {
-        Presence::Redrawn(now) => {
-            said.done.push(format!("{} was redrawn by the page and found again.", named(&now)));
-            visual.state().lock().replace(handle.tab.target().as_str(), &now);
-            Ok(*now)
-        }
-        Presence::Gone { alike } => {
-            visual.state().lock().add(handle.tab.target().as_str(), &alike);
-            Err(gone(&element, &alike))
-        }
-        _ => Ok(element),
-    }
-}
-
-/// The error for an element that is gone, with those that look like it.
-fn gone(element: &VisibleElement, alike: &[VisibleElement]) -> ToolError {
-    let of_setting =
-        |one: &VisibleElement| one.setting.as_ref().map_or_else(String::new, |own| format!(" in {}", own.described()));
-    let listed: Vec<String> = alike.iter().map(|one| format!("{}{}", one.id, of_setting(one))).collect();
-    let shown = format!("{}{}", named(element), of_setting(element));
-    let message = match listed.as_slice() {
-        [] => format!(
-            "{shown} can no longer be used: its element was removed from the document, and none with this role and name is in view; {LOOK_AGAIN}"
-        ),
-        all => format!(
-            "{shown} can no longer be used: its element was removed from the document. Visible elements with this role and name now: {}. \
-             If one of them is meant, use its id; else {LOOK_AGAIN}",
-            all.join(", ")
-        ),
-    };
-    ToolError::new(Code::StaleRef, message)
-}
-
-/// Whether an action shows a preview first.
-fn needs_preview(
-    visual: &Visual<'_>,
-    handle: &TabHandle,
-    action: Action,
-    (element, onto): (&VisibleElement, Option<&VisibleElement>),
-    given: &Given,
-) -> Result<bool, ToolError> {
-    match visual.confirms() {
-        Confirm::Always => return Ok(true),
-        Confirm::Never => return Ok(false),
-        Confirm::Auto => {}
-    }
-    let is_plain = {
-        let state = visual.state();
-        let state = state.lock();
-        let target = handle.tab.target().as_str();
-        let is_plain = |one: &VisibleElement| state.is_plain(target, &one.id, visual.call.scope.is_blind());
-        is_plain(element) && onto.is_none_or(is_plain)
-    };
-    Ok(!is_plain || is_classified(visual, handle, action, (element, onto), given)?)
-}
-
-/// Whether the guard of the call classifies an action as one that cannot be undone.
-fn is_classified(
-    visual: &Visual<'_>,
-    handle: &TabHandle,
-    action: Action,
-    (element, onto): (&VisibleElement, Option<&VisibleElement>),
-    given: &Given,
-) -> Result<bool, ToolError> {
-    let at = &element.node;
-    let text = given.values.join(", ");
-    match action {
-        Action::Click => classifies(visual.call, handle, at, Using::Press, ""),
-        Action::Select => classifies(visual.call, handle, at, Using::Other, &text),
-        Action::DragAndDrop => classifies(visual.call, handle, &onto.unwrap_or(element).node, Using::Press, ""),
-        Action::KeyboardInput => Ok(visual.call.scope.guard().is_some() && !page::secrets_in(&given.text).is_empty()
-            || classifies(visual.call, handle, at, Using::Other, "")?
-            || given.submit && classifies_key(visual.call, handle, at, "Enter")?),
-        _ => Ok(false),
     }
 }
 
@@ -603,31 +448,6 @@ impl Pending {
 
 fn is_alike(text: &str, id: &str) -> bool {
     !matches!(page::matching_id(text, std::iter::once(id)), page::IdMatch::None)
-}
-
-/// Checks that an element is as it was in its preview. One that the page has drawn anew since is used in its place.
-fn check(
-    handle: &TabHandle,
-    (element, bound): (&mut VisibleElement, &mut Bound),
-    visual: &Visual<'_>,
-    said: &mut Observation,
-) -> Result<(), ToolError> {
-    let undone = |mut error: ToolError| {
-        error.message.push_str(". Nothing was done");
-        error
-    };
-    let was = element.node.clone();
-    *element = present(visual, handle, element.clone(), said).map_err(undone)?;
-    let now = if element.node == was {
-        handle.tab.still_bound(&element.id, bound, visual.deadline())
-    } else {
-        handle.tab.still_bound_anew(&element.id, &element.node, bound, visual.deadline())
-    };
-    let now = now.map_err(|error| undone(failed_at(error, &[element])))?;
-    if element.node != was {
-        *bound = now;
-    }
-    Ok(())
 }
 
 /// Carries out an action that was confirmed.

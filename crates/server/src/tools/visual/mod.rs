@@ -6,6 +6,8 @@
 //! | `highlight` | `highlight`: finding elements |
 //! | `action` | `element_interaction`: what can be done, and what waits for its confirmation |
 //! | `element` | `element_interaction`: previews, confirmations, carrying out |
+//! | `interaction` | `element_interaction`: its arguments |
+//! | `presence` | `element_interaction`: whether an element is still there, and whether its use shows a preview first |
 //! | `moves` | `element_interaction`: scrolling, swiping, sliders, files |
 //! | `waiting` | `element_interaction`: waiting, and keys |
 //! | `dialog` | `dialog`: answers to dialogs |
@@ -23,10 +25,12 @@ mod dialog;
 mod element;
 mod highlight;
 mod html;
+mod interaction;
 mod moves;
 mod observation;
 mod observe;
 mod page_state;
+mod presence;
 mod state;
 mod tab;
 mod waiting;
