@@ -2,7 +2,7 @@
 
 use super::super::screenshot::Rect;
 pub(super) use super::placing::TextLine;
-use super::placing::{Leave, Near, Scene, centre, is_near};
+use super::placing::{Leave, Near, Scene, centre, is_near, overlap};
 
 /// Maximum number of elements of a page: their lines have to fit into an observation.
 const MOST: usize = 90;
@@ -69,7 +69,7 @@ fn place(index: usize, near: &Near<'_>, leave: Leave, page: &[Placed], boxes: &[
     // The label of an inner box may be in the box around it.
     let clear = |label: &Rect, own: &Rect, rect: &Rect| rect.holds(own) || label.and(rect).is_none();
     let is_apart = |there: &Rect, label: &Rect| {
-        (own.holds(there) || there.holds(own) || own.and(there).is_none()) && clear(label, there, own)
+        (own.holds(there) || there.holds(own) || !overlap(own, there)) && clear(label, there, own)
     };
     if !others().all(|(there, label)| is_apart(there, label)) {
         return None;
@@ -256,7 +256,7 @@ mod tests {
                     prop_assert!(label.x >= 0.0 && label.right() <= SIZE.0 && label.y >= 0.0 && label.bottom() <= SIZE.1);
                     for other in &page[at + 1..] {
                         let (a, b) = (&boxes[one.index], &boxes[other.index]);
-                        prop_assert!(a.holds(b) || b.holds(a) || a.and(b).is_none(), "{a:?} {b:?}");
+                        prop_assert!(a.holds(b) || b.holds(a) || !overlap(a, b), "{a:?} {b:?}");
                         prop_assert!(!is_near(&one.label, &other.label));
                         prop_assert!(b.holds(a) || one.label.and(b).is_none());
                         prop_assert!(a.holds(b) || other.label.and(a).is_none());

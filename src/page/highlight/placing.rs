@@ -8,10 +8,14 @@ pub(super) const LABEL_HEIGHT: f64 = 18.0;
 pub(super) const GAP: f64 = 2.0;
 /// How far a label stands off at most, in pixels of the picture.
 const FAR: f64 = 46.0;
-/// Maximum number of positions at and in a box.
-const MOST_NEAR: usize = 100;
+/// Width of the border that neighbours may share.
+const SHARED_BORDER: f64 = 1.0;
+/// Maximum number of positions across a box.
+const STEPS: f64 = 48.0;
 /// Distance between a box and a label that stands off.
 const OFF: f64 = 10.0;
+/// Least distance of a label from a word before or after it.
+const BESIDE: f64 = 3.0;
 /// How much of a line of text may be covered before it counts as hidden: less than a character, in pixels, and this part of its height.
 const HIDDEN_WIDTH: f64 = 4.0;
 const HIDDEN_HEIGHT: f64 = 0.25;
@@ -76,6 +80,11 @@ pub(super) fn centre(rect: &Rect) -> (f64, f64) {
     (rect.x + rect.width / 2.0, rect.y + rect.height / 2.0)
 }
 
+/// Whether two boxes overlap by more than the border that neighbours share.
+pub(super) fn overlap(one: &Rect, other: &Rect) -> bool {
+    one.and(other).is_some_and(|part| part.width > SHARED_BORDER && part.height > SHARED_BORDER)
+}
+
 /// Whether two labels are too near to each other.
 pub(super) fn is_near(label: &Rect, rect: &Rect) -> bool {
     let around =
@@ -118,10 +127,11 @@ impl<'a> Scene<'a> {
             places.extend([(inner_right, own.y), (left, own.y), (inner_right, inner_bottom), (left, inner_bottom)]);
             places.extend([(inner_right, middle), (left, middle), (across, own.y), (across, inner_bottom)]);
             // Between the texts of a row.
-            let mut x = left + wide / 2.0;
-            while own.width > 3.0 * wide && x < inner_right && places.len() < MOST_NEAR {
-                places.push((x, middle));
-                x += wide / 4.0;
+            let step = (wide / 8.0).max(own.width / STEPS);
+            let mut x = left + step;
+            while x < inner_right {
+                places.extend([(x, middle), (x, own.y), (x, inner_bottom)]);
+                x += step;
             }
         }
         let mut off = OFF;
@@ -150,11 +160,11 @@ impl Near<'_> {
     /// The best position for the label among those that `is_free` admits and that cover no more than they may.
     pub(super) fn best(&self, leave: Leave, is_free: impl Fn(&Rect) -> bool) -> Option<Rect> {
         let mut best: Option<(f64, Rect)> = None;
-        for (rank, label) in (0_u8..).zip(&self.candidates) {
-            if best.is_some_and(|(cost, _)| cost <= f64::from(rank) * 0.1) {
+        for (rank, label) in (0_u16..).zip(&self.candidates) {
+            if best.is_some_and(|(cost, _)| cost <= f64::from(rank) * 0.05) {
                 break; // each of the rest costs more
             }
-            let Some(cost) = self.cost(label, leave).map(|cost| cost + f64::from(rank) * 0.1) else { continue };
+            let Some(cost) = self.cost(label, leave).map(|cost| cost + f64::from(rank) * 0.05) else { continue };
             if best.is_none_or(|(least, _)| cost < least) && is_free(label) {
                 best = Some((cost, *label));
             }
@@ -168,6 +178,11 @@ impl Near<'_> {
         for line in &self.lines {
             let covered = shared(label, &line.rect);
             if covered <= 0.0 {
+                // A label that touches a word looks like a part of it.
+                let beside = Rect { x: label.x - BESIDE, width: label.width + 2.0 * BESIDE, ..*label };
+                if leave == Leave::Nothing && beside.and(&line.rect).is_some() {
+                    return None;
+                }
                 continue;
             }
             let is_allowed = match leave {
