@@ -165,14 +165,12 @@ impl<'a> Turn<'a> {
         if !model.vision {
             offer.scope = offer.scope.without_pictures();
         }
-        let confirm = match inner.control.config().agent.confirm {
+        let confirm = match settings.confirm().unwrap_or(inner.control.config().agent.confirm) {
             // Small models confuse ids.
             Confirm::Auto if model.profile == Size::Small => Confirm::Always,
             other => other,
         };
-        if confirm == Confirm::Always {
-            offer.scope = offer.scope.confirming_all();
-        }
+        offer.scope = offer.scope.confirming(confirm);
         let flags = offer.flags(model, &settings, confirm);
         let names: Vec<String> = settings.secrets().into_iter().chain(lent.keys().cloned()).collect();
         let system = inner.prompts.system(model.profile, flags, &names)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::files::Workspace;
 use super::{AskUser, Guard, ToolError, ToolboxOptions};
-use crate::config::{Config, Home};
+use crate::config::{Config, Confirm, Home};
 use crate::control::Session;
 use cdpilot::code::Code;
 use cdpilot::page::{SecretSource, SecretTarget, TypedSecrets};
@@ -48,8 +48,8 @@ pub struct Scope {
     guard: Option<Arc<dyn Guard>>,
     /// Whether the model gets no pictures.
     is_blind: bool,
-    /// Whether the model confirms each action that can have a preview.
-    confirms_all: bool,
+    /// Which actions of the visual tools show a preview; `None`: as the settings say.
+    confirm: Option<Confirm>,
 }
 
 impl std::fmt::Debug for Scope {
@@ -76,7 +76,7 @@ impl Scope {
             may_type: false,
             guard: None,
             is_blind: false,
-            confirms_all: false,
+            confirm: None,
         }
     }
 
@@ -92,15 +92,15 @@ impl Scope {
         self.is_blind
     }
 
-    /// The same for a model that confirms each action that can have a preview, unless the settings say `never`.
+    /// The same with a choice of which actions of the visual tools show a preview, in place of `agent.confirm`.
     #[must_use]
-    pub fn confirming_all(&self) -> Self {
-        Self { confirms_all: true, ..self.clone() }
+    pub fn confirming(&self, confirm: Confirm) -> Self {
+        Self { confirm: Some(confirm), ..self.clone() }
     }
 
-    /// Whether the model confirms each action that can have a preview.
-    pub(in crate::tools) fn confirms_all(&self) -> bool {
-        self.confirms_all
+    /// Which actions of the visual tools show a preview; `None`: as the settings say.
+    pub(in crate::tools) fn confirm(&self) -> Option<Confirm> {
+        self.confirm
     }
 
     /// The same with a guard, which allows effects that cannot be undone only with the approval of a person.

@@ -110,7 +110,7 @@ fn what_the_guard_classifies_shows_a_preview_and_small_models_confirm_all() {
     assert!(previews(&guarded, "Delete order", click()));
     assert!(!previews(&guarded, "Show order", click()));
     assert!(!previews(&no_scope(), "Delete order", click()), "nothing is classified without a guard");
-    assert!(previews(&no_scope().confirming_all(), "Show order", click()));
+    assert!(previews(&no_scope().confirming(Confirm::Always), "Show order", click()));
     let typing = |submit: bool| json!({ "action": "keyboard_input", "text": "x", "submit": submit });
     assert!(!previews(&guarded, "Message", typing(false)));
     assert!(previews(&guarded, "Message", typing(true)));
@@ -126,7 +126,7 @@ fn without_confirmations_there_are_none_in_the_schema() {
     );
     let done = act(&tooled, json!({ "action": "click", "element_id": id(&tooled, ">One<") }));
     assert!(text(&done).contains("Clicked"), "{done}");
-    assert_eq!(act(&tooled, json!({ "action": "confirm_click" }))["code"], "BAD_REQUEST");
+    assert_eq!(act(&tooled, json!({ "action": "confirm_click" }))["code"], "CONFLICT");
 }
 
 #[test]

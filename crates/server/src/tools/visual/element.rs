@@ -51,25 +51,27 @@ const NEVER: &str = "Act on an element by its id, at once.";
 const LONG: &str = "_element";
 
 pub(super) fn tool(visual: &VisualTools) -> Tool {
-    let mut schema = schema_of::<Interaction>();
     let description = match visual.confirms {
         Confirm::Always => ALWAYS,
         Confirm::Auto => AUTO,
         Confirm::Never => NEVER,
     };
-    if visual.confirms == Confirm::Never {
-        without_confirmations(&mut schema);
-    }
-    let handler = Interacting { visual: visual.clone(), schema: schema.clone() };
+    let handler = Interacting { visual: visual.clone(), schema: interaction_schema(true) };
+    let schema = interaction_schema(visual.confirms != Confirm::Never);
     Tool::new("element_interaction", description, schema, Arc::new(handler))
 }
 
-/// Removes the actions that confirm others from a schema.
-fn without_confirmations(schema: &mut Value) {
+/// The schema of `element_interaction`, with or without the actions that confirm others.
+pub(crate) fn interaction_schema(confirms: bool) -> Value {
+    let mut schema = schema_of::<Interaction>();
+    if confirms {
+        return schema;
+    }
     let actions = schema.pointer_mut("/properties/action/enum").and_then(Value::as_array_mut);
     if let Some(actions) = actions {
         actions.retain(|action| !action.as_str().is_some_and(|action| action.starts_with(CONFIRM)));
     }
+    schema
 }
 
 /// `element_interaction`, with the longer names of its actions.
@@ -647,7 +649,7 @@ pub(super) fn shown_after(
         said.done.push("The tab was closed.".to_owned());
         if let Some(opener) = visual.back_to_opener(handle.tab.target().as_str()) {
             said.done.push(format!("{}, which opened it, is the current tab.", opener.info.tab_id));
-            return visual.shown(&opener, &LookOptions::new(), said, false);
+            return visual.shown(&opener, &LookOptions::new(), said, true);
         }
         visual.tabs_into(&mut said);
         return Ok(visual.outcome(&said.text(&[], None)));

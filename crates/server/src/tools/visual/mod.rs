@@ -52,6 +52,8 @@ use observation::{MOST_NAME, cut, named, quoted};
 use page_state::PageState;
 use state::State;
 
+pub(crate) use element::interaction_schema;
+
 /// The toolset of the visual tools.
 pub(super) const VISUAL: &str = "visual";
 /// Default time limit of a call.
@@ -144,10 +146,7 @@ impl Visual<'_> {
 
     /// Which actions of this call wait for a confirmation.
     fn confirms(&self) -> Confirm {
-        match self.confirms {
-            Confirm::Auto if self.call.scope.confirms_all() => Confirm::Always,
-            other => other,
-        }
+        self.call.scope.confirm().unwrap_or(self.confirms)
     }
 
     /// Makes the tab that opened a closed one the current tab again, if it is open.

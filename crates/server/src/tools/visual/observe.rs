@@ -127,8 +127,9 @@ impl Visual<'_> {
         };
         let changes = {
             let (state, target) = (self.state(), handle.tab.target().as_str());
+            let opener = self.opener_of(target);
             let mut state = state.lock();
-            state.opened_by(target, self.opener_of(target).as_deref());
+            state.opened_by(target, opener.as_deref());
             state.saw(target, sight).filter(|_| !full)
         };
         said.head = head(&look, options);
