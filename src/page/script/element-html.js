@@ -43,11 +43,13 @@ const SHAPE_TAGS = new RegExp(`</?(?:${ICON_SHAPES})\\b[^<>]*>`, "g");
 const ICON = /<svg\b([^<>]*)>(.*?)<\/svg>/gs;
 const TELLING_ATTRIBUTE = /\s(?:class|id|role|aria-[\w-]+|data-[\w-]+)="[^"]*"/g;
 
+const PLAIN_ICON = /^ class="(?:svg-)?icons?"$/;
+
 /** HTML without the shapes of its icons, and without icons that say nothing else. */
 const withoutShapes = (html) =>
   html.replace(ICON, (_, attributes, inner) => {
     const [own, rest] = [(attributes.match(TELLING_ATTRIBUTE) || []).filter((one) => !/aria-hidden/.test(one)).join(""), fold(inner.replace(SHAPE_TAGS, ""))];
-    return own || rest ? `<svg${own}>${rest}</svg>` : "";
+    return rest || (own && !PLAIN_ICON.test(own)) ? `<svg${own}>${rest}</svg>` : "";
   });
 
 /** The HTML of an element with white space folded, cut, without the values of secret fields. */

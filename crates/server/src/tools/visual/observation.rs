@@ -8,10 +8,10 @@ use cdpilot::page::{Hint, Use, VisibleElement};
 
 /// Maximum size of the text: 4,000 tokens, estimated as three bytes a token.
 pub(super) const MOST_BYTES: usize = 12_000;
-/// Usual length of the HTML in a line, in characters, and what it is reduced to where the budget requires it.
-const HTML: [usize; 5] = [200, 150, 110, 80, 50];
-/// The same for lists of options.
-const OPTIONS: [usize; 5] = [20_000, 4_000, 1_500, 600, 200];
+/// Usual length of the HTML in a line, and of that of a list of options, in characters, and what they are reduced to where the budget
+/// requires it.
+const HTML: [(usize, usize); 9] =
+    [(200, 20_000), (200, 4_000), (200, 1_500), (150, 1_500), (150, 600), (110, 600), (110, 300), (80, 200), (50, 200)];
 /// Room for what stands around the lines.
 const AROUND: usize = 400;
 
@@ -68,8 +68,8 @@ pub(super) fn line(listed: &Listed<'_>, step: usize) -> String {
         hinted.push_str(&hint.to_string());
     }
     let is_list = *kind == Use::Selectable;
-    let most = if is_list { OPTIONS } else { HTML };
-    let most = most.get(step).copied().unwrap_or(HTML[HTML.len() - 1]);
+    let (most, options) = HTML.get(step).copied().unwrap_or(HTML[HTML.len() - 1]);
+    let most = if is_list { options } else { most };
     let html = html::shortened(html, most);
     if let Some(label) = label(element, &html) {
         hinted.push_str(", label ");
