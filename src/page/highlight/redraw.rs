@@ -17,12 +17,14 @@ const MOST_ALIKE: usize = 8;
 pub enum Presence {
     /// Its node is there.
     There,
-    /// Its node is gone, and exactly one element of the same frame has its role, name and setting: this one, with the same id.
+    /// Its node is gone, or is now in another row or card, and exactly one element of the same frame has its role, name and setting: this one, with the same id.
     Redrawn(Box<VisibleElement>),
-    /// Its node is gone, and no element, or several, have its role, name and setting.
+    /// Its node is gone, or is now in another row or card, and no other element, or several, have its role, name and setting.
     Gone {
         /// The visible elements of its frame with the same role and name, at most 8.
         alike: Vec<VisibleElement>,
+        /// Whether its node is there, in another row or card.
+        recycled: bool,
     },
 }
 
@@ -30,6 +32,7 @@ pub enum Presence {
 #[serde(default)]
 struct Again {
     present: bool,
+    recycled: bool,
     count: usize,
     id: u32,
     /// The node that is drawn in its place, or 0.
@@ -63,7 +66,7 @@ impl Tab {
             let mut alike = self.discover(None, deadline)?.elements;
             alike.retain(|other| other.node.frame == node.frame && other.shown.is_like(&element.shown));
             alike.truncate(MOST_ALIKE);
-            return Ok(Presence::Gone { alike });
+            return Ok(Presence::Gone { alike, recycled: again.recycled });
         }
         let now = Node { id: again.id, ..node.clone() };
         self.highlight_ids.lock().rebind(&element.id, &now);

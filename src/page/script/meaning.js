@@ -96,13 +96,15 @@ const lookText = (role, name) => role + "\n" + likeness(name);
 
 // What the elements of the last pictures mean, by their numbers: their meaning, without the setting, and the number of the last
 // node that was known then.
-/** @type {Map<number, { whole: string, look: string, upTo: number }>} */
+// `listed`: it is in a row or card, whose nodes a page may use again for others.
+/** @type {Map<number, { whole: string, look: string, upTo: number, listed: boolean }>} */
 const meanings = new Map();
 let sweepMeaningsAt = 4096;
 
 /** Stores what an element is shown as. */
 function mean(id, role, name, setting) {
-  meanings.set(id, { whole: meaningText(role, name, setting), look: lookText(role, name), upTo: lastNumber });
+  const listed = !!setting && /^(row|card)$/.test(setting.kind);
+  meanings.set(id, { whole: meaningText(role, name, setting), look: lookText(role, name), upTo: lastNumber, listed });
   if (meanings.size <= sweepMeaningsAt) return;
   // The oldest ones of nodes that are gone.
   for (const known of meanings.keys()) {
@@ -163,7 +165,7 @@ function redrawnAmong(shown) {
   for (const one of shown) {
     const before = meanings.get(one.id);
     const [whole, look] = [meaningText(one.role, one.name, one.setting), lookText(one.role, one.name)];
-    if (before && (before.whole === whole || before.look !== look)) continue;
+    if (before && (before.whole === whole || before.look !== look || !before.listed)) continue;
     if (before) recycled.add(one.id);
     const all = news.get(whole);
     if (all) all.push(one);
@@ -195,16 +197,25 @@ function redrawnAmong(shown) {
   return { was, recycled };
 }
 
-/** The element that a page has drawn in the place of one that is gone, if exactly one means the same. */
+/** Whether the node of a row or card is now used for another one. */
+function isRecycled(id, before) {
+  const element = nodeOf(id);
+  if (!before || !before.listed || !(element instanceof Element)) return false;
+  const [role, name] = [shownRole(roleFor(element)), steadyNameOf(element).slice(0, MOST_SHOWN_NAME)];
+  return lookText(role, name) === before.look && meaningText(role, name, settingOf(element)) !== before.whole;
+}
+
+/** The element that a page has drawn in the place of one that is gone, or used again for another row, if exactly one means the same. */
 calls.redrawn = ({ id }) => {
   forget();
-  if (isThere(id)) return { present: true };
   const before = meanings.get(id);
+  const recycled = isThere(id);
+  if (recycled && !isRecycled(id, before)) return { present: true };
   if (!before) return { count: 0 };
   const found = meaningThese(new Set([before.whole]), new Set([before.look])).get(before.whole) || [];
-  if (found.length !== 1) return { count: found.length };
+  if (found.length !== 1) return { count: found.length, recycled };
   const [element] = found;
-  if (wasBeside(element, before)) return { count: 0 };
+  if (wasBeside(element, before)) return { count: 0, recycled };
   meanings.delete(id);
   const setting = settingOf(element);
   const [role, name] = [shownRole(roleFor(element)), steadyNameOf(element).slice(0, MOST_SHOWN_NAME)];

@@ -24,31 +24,35 @@ pub(super) fn present(
             visual.state().lock().replace(handle.tab.target().as_str(), &now);
             Ok(*now)
         }
-        Presence::Gone { alike } => {
+        Presence::Gone { alike, recycled } => {
             visual.state().lock().add(handle.tab.target().as_str(), &alike);
-            Err(gone(&element, &alike))
+            Err(gone(&element, &alike, recycled))
         }
         _ => Ok(element),
     }
 }
 
 /// The error for an element that is gone, with those that look like it.
-fn gone(element: &VisibleElement, alike: &[VisibleElement]) -> ToolError {
+fn gone(element: &VisibleElement, alike: &[VisibleElement], recycled: bool) -> ToolError {
     let of_setting =
         |one: &VisibleElement| one.setting.as_ref().map_or_else(String::new, |own| format!(" in {}", own.described()));
     let listed: Vec<String> = alike.iter().map(|one| format!("{}{}", one.id, of_setting(one))).collect();
     let shown = format!("{}{}", named(element), of_setting(element));
+    let (code, why) = match recycled {
+        true => (Code::RefChanged, "its element is now in another row or card"),
+        false => (Code::StaleRef, "its element was removed from the document"),
+    };
     let message = match listed.as_slice() {
-        [] => format!(
-            "{shown} can no longer be used: its element was removed from the document, and none with this role and name is in view; {LOOK_AGAIN}"
-        ),
+        [] => {
+            format!("{shown} can no longer be used: {why}, and none with this role and name is in view; {LOOK_AGAIN}")
+        }
         all => format!(
-            "{shown} can no longer be used: its element was removed from the document. Visible elements with this role and name now: {}. \
+            "{shown} can no longer be used: {why}. Visible elements with this role and name now: {}. \
              If one of them is meant, use its id; else {LOOK_AGAIN}",
             all.join(", ")
         ),
     };
-    ToolError::new(Code::StaleRef, message)
+    ToolError::new(code, message)
 }
 
 /// Whether an action shows a preview first.
