@@ -64,9 +64,9 @@ bench-schema: browser ## measure the size of MCP tools in a model's context; nee
 	$(CARGO) build --release
 	cd benches/peers && npm ci --ignore-scripts --no-audit --no-fund && node schema.mjs
 
-bench-observations: browser ## measure the texts that describe a page to a model, compared with browser-use; needs Node and Python, writes docs/observation-size.md
+bench-observations: browser ## measure the texts that describe a page to a model, compared with browser-use, and the labels of screenshots; needs Node and Python, writes docs/observation-size.md
 	$(CARGO) build --release
-	cd benches/peers && npm ci --ignore-scripts --no-audit --no-fund && ../../scripts/browser-use.sh node observations.mjs
+	cd benches/peers && npm ci --ignore-scripts --no-audit --no-fund && ../../scripts/browser-use.sh node observations.mjs && node labels.mjs
 
 bench-widgets: browser ## test actions on widget libraries with cdpilot and playwright-core; needs Node, writes docs/widgets.md
 	$(CARGO) build --release

@@ -57,6 +57,15 @@ export class McpClient {
     return { error: result.isError === true, text, image: parts.some((part) => part.type === 'image') };
   }
 
+  /** As `call`, with the bytes of the images. */
+  async callWithImages(name, args = {}) {
+    const result = await this.#request('tools/call', { name, arguments: args });
+    const parts = result.content ?? [];
+    const text = parts.filter((part) => part.type === 'text').map((part) => part.text).join('\n');
+    const images = parts.filter((part) => part.type === 'image').map((part) => Buffer.from(part.data, 'base64'));
+    return { error: result.isError === true, text, images };
+  }
+
   #request(method, params) {
     if (this.#ended) return Promise.reject(new Error(ENDED));
     const id = this.#next;

@@ -78,8 +78,8 @@ pub use emulation::{
 pub use error::{Error, Shown};
 pub use find::{ElementBox, ElementProperty, ElementState, ElementValue, Match, Matches};
 pub use highlight::{
-    Binding, Bound, ElementType, Hint, IdMatch, Look, LookOptions, Picture, Preview, Readiness, Use, VisibleElement,
-    matching as matching_id,
+    Binding, Bound, ElementType, Hint, IdMatch, Look, LookOptions, Picture, Presence, Preview, Readiness, Setting, Use,
+    VisibleElement, matching as matching_id,
 };
 pub use input::PressedKey;
 pub use live::LiveFrame;

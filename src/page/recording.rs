@@ -21,7 +21,7 @@ use crate::cdp::protocol::page::FrameId;
 use crate::cdp::protocol::target::TargetId;
 use crate::supervisor::{EventRecord, Evidence, Origin, RecordingFeed, RecordingSpec, Supervisor};
 use crate::sync::Deadline;
-use cdpilot_picture::{Canvas, PictureType, Rect, encode, outline, write_on};
+use cdpilot_picture::{Canvas, PictureType, Rect, TextSize, encode, outline, write_on};
 
 /// Largest screenshot of a recording, in pixels.
 pub const KEYFRAME: (u32, u32) = (960, 540);
@@ -334,6 +334,6 @@ pub fn keyframe(
     whole.paste(&canvas, 0, i64::from(BANNER));
     let banner = Rect::new(0.0, 0.0, f64::from(canvas.width), f64::from(BANNER));
     let text: String = text.chars().take(BANNER_CHARACTERS).collect();
-    write_on(&mut whole, &banner, &text, YELLOW, BLACK);
+    write_on(&mut whole, &banner, &text, TextSize::Large, (YELLOW, BLACK));
     Ok(encode(&whole, PictureType::Jpeg, QUALITY)?.bytes)
 }

@@ -19,7 +19,7 @@ pub use canvas::Canvas;
 pub use encode::{Encoded, Fit, JPEG_SIDE, PictureType, QUALITY, encode, encode_within, sides_within};
 pub use number_labels::{NumberLabel, Placed, draw_numbers, in_picture, place_numbers};
 pub use rect::Rect;
-pub use text::{outline, text_width, write_on};
+pub use text::{TextSize, line_between, outline, text_width, write_on};
 
 /// A picture could not be processed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -12,17 +12,48 @@ use embedded_graphics::text::{Baseline, Text};
 
 use crate::{Canvas, Rect};
 
-/// Width of a character.
-const CHARACTER: f64 = 9.0;
-/// Height of a character.
-const CHARACTER_HEIGHT: i32 = 15;
-/// Space at both sides of a text.
-const PADDING: f64 = 5.0;
+/// The size of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextSize {
+    /// 7x13 pixels a character: for labels, of which many are in a picture.
+    Small,
+    /// 9x15 pixels a character: for a line above a picture.
+    Large,
+}
+
+impl TextSize {
+    /// Width and height of a character.
+    fn character(self) -> (f64, i32) {
+        match self {
+            Self::Small => (7.0, 13),
+            Self::Large => (9.0, 15),
+        }
+    }
+
+    /// Space at both sides of a text.
+    fn padding(self) -> f64 {
+        match self {
+            Self::Small => 4.0,
+            Self::Large => 5.0,
+        }
+    }
+}
 
 /// The width of a text with `characters` characters and the space beside it, in pixels.
 #[must_use]
-pub fn text_width(characters: u32) -> f64 {
-    f64::from(characters) * CHARACTER + 2.0 * PADDING
+pub fn text_width(characters: u32, size: TextSize) -> f64 {
+    f64::from(characters) * size.character().0 + 2.0 * size.padding()
+}
+
+/// A line between two points, one pixel wide.
+#[expect(clippy::cast_precision_loss, reason = "pixels of a picture")]
+pub fn line_between(canvas: &mut Canvas, from: (f64, f64), to: (f64, f64), colour: [u8; 3]) {
+    let (across, down) = (to.0 - from.0, to.1 - from.1);
+    let steps = pixel(across.abs().max(down.abs())).max(1);
+    for step in 0..=steps {
+        let part = step as f64 / steps as f64;
+        canvas.fill(pixel(from.0 + across * part), pixel(from.1 + down * part), 1, 1, colour);
+    }
 }
 
 /// A frame around a rectangle, beginning `out` pixels outside, `line` pixels wide.
@@ -37,14 +68,18 @@ pub fn outline(canvas: &mut Canvas, rect: &Rect, out: i64, line: i64, colour: [u
 }
 
 /// Writes a line of ASCII text on a rectangle of the colour `back`.
-pub fn write_on(canvas: &mut Canvas, place: &Rect, text: &str, back: [u8; 3], ink: [u8; 3]) {
+pub fn write_on(canvas: &mut Canvas, place: &Rect, text: &str, size: TextSize, (back, ink): ([u8; 3], [u8; 3])) {
     let (left, top) = (pixel(place.x), pixel(place.y));
     canvas.fill(left, top, pixel(place.width), pixel(place.height), back);
     let [red, green, blue] = ink;
-    let style = MonoTextStyle::new(&ascii::FONT_9X15_BOLD, Rgb888::new(red, green, blue));
+    let font = match size {
+        TextSize::Small => &ascii::FONT_7X13_BOLD,
+        TextSize::Large => &ascii::FONT_9X15_BOLD,
+    };
+    let style = MonoTextStyle::new(font, Rgb888::new(red, green, blue));
     let small = |at: i64| i32::try_from(at).unwrap_or(i32::MAX);
-    let down = (small(pixel(place.height)) - CHARACTER_HEIGHT) / 2;
-    let at = Point::new(small(left + pixel(PADDING)), small(top) + down);
+    let down = (small(pixel(place.height)) - size.character().1) / 2;
+    let at = Point::new(small(left + pixel(size.padding())), small(top) + down);
     // Its characters are drawn within the picture only, which cannot fail.
     let _ = Text::with_baseline(text, at, style, Baseline::Top).draw(&mut Pixels(canvas));
 }
@@ -82,14 +117,16 @@ mod tests {
     /// Every id is six characters: each has a look of its own, inside its label.
     #[test]
     fn characters_of_labels_differ() {
-        let mut seen = std::collections::BTreeMap::new();
-        for letter in ('a'..='z').chain('0'..='9') {
-            let mut canvas = Canvas::white(30, 30);
-            let place = Rect { x: 2.0, y: 2.0, width: 19.0, height: 26.0 };
-            write_on(&mut canvas, &place, &letter.to_string(), [200; 3], [0; 3]);
-            let dark = canvas.pixels.chunks(3).filter(|pixel| *pixel == [0, 0, 0]).count();
-            assert!(dark > 8, "{letter}");
-            assert_eq!(seen.insert(canvas.pixels, letter), None, "{letter}");
+        for size in [TextSize::Small, TextSize::Large] {
+            let mut seen = std::collections::BTreeMap::new();
+            for letter in ('a'..='z').chain('0'..='9') {
+                let mut canvas = Canvas::white(30, 30);
+                let place = Rect { x: 2.0, y: 2.0, width: text_width(1, size), height: 18.0 };
+                write_on(&mut canvas, &place, &letter.to_string(), size, ([200; 3], [0; 3]));
+                let dark = canvas.pixels.chunks(3).filter(|pixel| *pixel == [0, 0, 0]).count();
+                assert!(dark > 8, "{letter}");
+                assert_eq!(seen.insert(canvas.pixels, letter), None, "{letter}");
+            }
         }
     }
 }

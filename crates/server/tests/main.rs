@@ -215,7 +215,11 @@ mod tools_visual_background;
 mod tools_visual_changes;
 #[path = "tools/visual_libraries.rs"]
 mod tools_visual_libraries;
+#[path = "tools/visual_redraws.rs"]
+mod tools_visual_redraws;
 #[path = "tools/visual_states.rs"]
 mod tools_visual_states;
+#[path = "tools/visual_steps.rs"]
+mod tools_visual_steps;
 #[path = "tools/web.rs"]
 mod tools_web;

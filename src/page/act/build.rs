@@ -444,6 +444,13 @@ impl WaitFor {
         self
     }
 
+    /// Some time has passed, 30 seconds at most.
+    #[must_use]
+    pub fn time(mut self, time: Duration) -> Self {
+        self.time_ms = Some(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        self
+    }
+
     /// A script gives something true.
     #[must_use]
     pub fn script(mut self, script: impl Into<String>) -> Self {

@@ -150,7 +150,8 @@ impl Tab {
                 tick = look()?;
             }
             if tick.gone {
-                return Err(gone(at));
+                // After a click the page may draw it anew.
+                return if turn > 0 { Ok(performed) } else { Err(gone(at)) };
             }
             let via = Node { id: tick.via.unwrap_or(tick.id), ..ready.node.clone() };
             let click = Act { input: act.input, ..Act::click(self.locator_of(via)).force() };

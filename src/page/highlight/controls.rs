@@ -8,6 +8,11 @@ use super::super::world::Node;
 use super::super::{Act, ActKind, Locator, Point, Tab};
 use crate::sync::Deadline;
 
+/// Whether an error says that an element or its document is gone.
+fn is_removed(error: &Error) -> bool {
+    matches!(error, Error::StaleRef { .. } | Error::DocumentGone { .. })
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Carousel {
@@ -41,6 +46,7 @@ const MOST_KEYS: f64 = 1_000.0;
 struct Fitness {
     gone: bool,
     problem: Option<String>,
+    labels: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -64,7 +70,8 @@ impl Tab {
     /// # Errors
     /// [`Error::StaleRef`]; those of the supervisor.
     pub fn typing_problem(&self, node: &Node, text: &str, deadline: Deadline<'_>) -> Result<Option<String>, Error> {
-        self.fitness(node, &json!({ "id": node.id, "types": true, "values": [text] }), deadline)
+        let ask = json!({ "id": node.id, "types": true, "values": [text] });
+        Ok(self.fitness(node, &ask, deadline)?.problem)
     }
 
     /// Why options cannot be chosen in an element, before it is tried; `None` if they can.
@@ -77,16 +84,26 @@ impl Tab {
         values: &[String],
         deadline: Deadline<'_>,
     ) -> Result<Option<String>, Error> {
-        self.fitness(node, &json!({ "id": node.id, "types": false, "values": values }), deadline)
+        let ask = json!({ "id": node.id, "types": false, "values": values });
+        Ok(self.fitness(node, &ask, deadline)?.problem)
     }
 
-    fn fitness(&self, node: &Node, ask: &serde_json::Value, deadline: Deadline<'_>) -> Result<Option<String>, Error> {
+    /// The labels of the options that some values, or labels, name; empty if one of them cannot be chosen.
+    ///
+    /// # Errors
+    /// [`Error::StaleRef`]; those of the supervisor.
+    pub fn option_labels(&self, node: &Node, values: &[String], deadline: Deadline<'_>) -> Result<Vec<String>, Error> {
+        let ask = json!({ "id": node.id, "types": false, "values": values });
+        Ok(self.fitness(node, &ask, deadline)?.labels)
+    }
+
+    fn fitness(&self, node: &Node, ask: &serde_json::Value, deadline: Deadline<'_>) -> Result<Fitness, Error> {
         let fitness: Fitness = self.call_in(&node.frame, &node.doc, "fits", ask, deadline)?.result;
         if fitness.gone {
             let why = "its element was removed from the document";
             return Err(Error::StaleRef { reference: "the element".to_owned(), why });
         }
-        Ok(fitness.problem)
+        Ok(fitness)
     }
 
     /// What a field holds, at most 1,200 characters; `None` for a secret field, for what is no field, and if it is gone.
@@ -120,7 +137,7 @@ impl Tab {
     }
 
     /// Moves a carousel by one step: by its own control, by scrolling, or by dragging its content. Returns how it moved;
-    /// `None` if it did not.
+    /// `None` if it did not. A page that draws the carousel anew has moved it.
     ///
     /// # Errors
     /// [`Error::StaleRef`]; those of actions.
@@ -136,18 +153,25 @@ impl Tab {
         };
         let before = carousel(false)?;
         let Some(state) = &before.state else { return Ok(None) };
-        let has_moved = || Ok::<_, Error>(carousel(false)?.state.as_ref() != Some(state));
+        // What the page has removed since is an effect.
+        let has_moved = || match carousel(false) {
+            Ok(now) => Ok(now.state.as_ref() != Some(state)),
+            Err(error) if is_removed(&error) => Ok(true),
+            Err(error) => Err(error),
+        };
         let node_of = |id: u32| Node { id, ..node.clone() };
         if before.control > 0 {
             let control = Locator::by_ref(self.node_ref(&node_of(before.control)));
             match self.act(&Act::click(control).force(), deadline) {
-                Ok(_) if has_moved()? => return Ok(Some("its control")),
+                Ok(outcome) if outcome.navigated || has_moved()? => return Ok(Some("its control")),
                 Ok(_) | Err(Error::NotActionable { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
         if before.scrolls {
-            carousel(true)?;
+            if let Err(error) = carousel(true) {
+                return if is_removed(&error) { Ok(Some("scrolling")) } else { Err(error) };
+            }
             if has_moved()? {
                 return Ok(Some("scrolling"));
             }
@@ -208,10 +232,16 @@ impl Tab {
         deadline: Deadline<'_>,
     ) -> Result<String, Error> {
         let value = self.slider_value(node, text, deadline)?;
-        let read = || -> Result<Slider, Error> {
-            Ok(self.call_in(&node.frame, &node.doc, "slider", &json!({ "id": node.id }), deadline)?.result)
+        let ask = json!({ "id": node.id });
+        // `None`: the page has removed it.
+        let read = || match self.call_in::<Slider>(&node.frame, &node.doc, "slider", &ask, deadline) {
+            Ok(done) => Ok(Some(done.result).filter(|slider| !slider.gone)),
+            Err(Error::DocumentGone { .. }) => Ok(None),
+            Err(error) => Err(error),
         };
-        let first = read()?;
+        let gone =
+            || Error::StaleRef { reference: reference.to_owned(), why: "its element was removed from the document" };
+        let first = read()?.ok_or_else(gone)?;
         if !first.keys {
             self.act(&Act::fill(Locator::by_ref(reference), value.as_str()), deadline)?;
             return Ok(value);
@@ -225,7 +255,8 @@ impl Tab {
         let towards = |now: f64| if wanted > now { "ArrowRight" } else { "ArrowLeft" };
         if (wanted - first.now).abs() > f64::EPSILON {
             press(towards(first.now), 1)?;
-            let now = read()?.now;
+            // Further keys would have no element; that it was drawn anew is an effect of the first one.
+            let Some(Slider { now, .. }) = read()? else { return Ok(value) };
             let step = (now - first.now).abs();
             if step > 0.0 {
                 let times = ((wanted - now) / step).abs().round().min(MOST_KEYS);
@@ -239,7 +270,7 @@ impl Tab {
                 }
             }
         }
-        let now = read()?.now;
+        let Some(Slider { now, .. }) = read()? else { return Ok(value) };
         if (now - first.now).abs() < f64::EPSILON && (wanted - first.now).abs() > f64::EPSILON {
             let problem = "this slider does not react to arrow keys; use drag_and_drop".to_owned();
             return Err(Error::BadRequest { problem });

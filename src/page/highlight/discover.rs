@@ -9,7 +9,9 @@ use super::super::screenshot::{BoxOptions, Layout, NodePosition, Rect, View};
 use super::super::snapshot::SnapshotOptions;
 use super::super::world::{Doc, Node};
 use super::super::{Tab, supervisor};
-use super::element::{Hint, Use, VisibleElement};
+use super::element::{Hint, Setting, Use, VisibleElement};
+use super::ids::Redrawn;
+use super::paging::TextLine;
 use crate::cdp::protocol::page::FrameId;
 use crate::sync::Deadline;
 
@@ -34,6 +36,10 @@ pub(super) struct Found {
     pub(super) rescued: bool,
     /// Whether many elements were removed while they were measured.
     pub(super) lost: bool,
+    /// The lines of text in the viewport.
+    pub(super) lines: Vec<TextLine>,
+    /// The present status texts and alerts. Untrusted.
+    pub(super) status: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -51,6 +57,9 @@ struct Reply {
     elements: Vec<FoundElement>,
     /// The keys of the elements that hold frames.
     keys: Vec<String>,
+    /// Position and size of each line of text, and whether it is vital: 1 or 0.
+    lines: Vec<(f64, f64, f64, f64, u8)>,
+    status: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -63,6 +72,14 @@ struct FoundElement {
     name: String,
     html: String,
     key: String,
+    #[serde(default)]
+    setting: Option<Setting>,
+    /// The number of the node that it replaces: gone, with the same role, name and setting.
+    #[serde(default)]
+    was: Option<u32>,
+    /// Whether its node was shown as something else in another setting before.
+    #[serde(default)]
+    recycled: bool,
     #[serde(default)]
     also: Option<Use>,
     /// The node that is drawn in its place.
@@ -96,6 +113,12 @@ struct Scroller {
 }
 
 impl FoundElement {
+    /// What it means: role, name and setting.
+    fn meaning(&self) -> String {
+        let setting = self.setting.as_ref().map(Setting::described).unwrap_or_default();
+        format!("{}\n{}\n{setting}", self.role, self.name)
+    }
+
     fn hints(&self, place: &NodePosition, part: &Rect, view: &View, scroller: Option<String>) -> Vec<Hint> {
         let area = |rect: &Rect| rect.width * rect.height;
         let scale = view.pinch.2;
@@ -122,11 +145,14 @@ impl FoundElement {
 }
 
 /// The answers of all frames.
+#[derive(Default)]
 struct Answers {
     docs: HashMap<FrameId, Doc>,
     found: Vec<(Node, FoundElement)>,
     /// The keys of frames: those of the elements that hold them, from the top.
     paths: HashMap<FrameId, String>,
+    lines: Vec<(FrameId, Vec<(Rect, bool)>)>,
+    status: Vec<String>,
 }
 
 impl Tab {
@@ -149,7 +175,7 @@ impl Tab {
             let Some(node) = item.node.as_ref().filter(|_| item.is_usable()) else { continue };
             candidates.entry(node.frame.clone()).or_default().push((node.id, item.is_weak()));
         }
-        let Answers { docs, found, paths } = self.ask_frames(&candidates, keywords, deadline)?;
+        let Answers { docs, found, paths, lines: texts, status } = self.ask_frames(&candidates, keywords, deadline)?;
         let top = self.top()?;
         if docs.get(&top) != Some(&seen.doc) {
             return Err(Error::DocumentGone { frame: top.to_string() });
@@ -171,21 +197,26 @@ impl Tab {
         let parts: Vec<(&Node, &Rect)> = placed.iter().map(|(node, _, _, part)| (node, part)).collect();
         let covered = self.covered_in_frames(&top, &layout, &parts, deadline)?;
         let mut ids = self.highlight_ids.lock();
-        ids.begin(placed.iter().map(|(node, ..)| node));
+        let redrawn = placed.iter().map(|(node, element, ..)| Redrawn {
+            node,
+            was: element.was.map(|id| Node { id, ..node.clone() }),
+            recycled: element.recycled,
+        });
+        ids.begin(redrawn);
         let mut refs = self.refs.lock();
         let mut elements = Vec::new();
         for ((node, element, place, part), covered) in placed.into_iter().zip(covered) {
             let Some(part) = layout.view.shown(&part).filter(|_| !covered) else { continue };
             let path = paths.get(&node.frame).map_or("", String::as_str);
-            let mut id_of = |node: &Node, key: &str| ids.assign(node, &format!("{path}|{key}"));
+            let mut id_of = |node: &Node, key: &str, meaning: &str| ids.assign(node, &format!("{path}|{key}"), meaning);
             let around = element.scroller.as_ref();
-            let scroller = around.map(|around| id_of(&Node { id: around.id, ..node.clone() }, &around.key));
-            let id = id_of(&node, &element.key);
+            let scroller = around.map(|around| id_of(&Node { id: around.id, ..node.clone() }, &around.key, ""));
+            let id = id_of(&node, &element.key, &element.meaning());
             let hints = element.hints(&place, &part, &layout.view, scroller);
             let shown = Shown::new(element.role, element.name);
             let reference = format!("e{}", refs.show(node.clone(), shown.clone()));
             let place = element.place.map(|id| Node { id, ..node.clone() });
-            let FoundElement { kind, also, html, held, .. } = element;
+            let FoundElement { kind, also, html, held, setting, .. } = element;
             elements.push(VisibleElement {
                 id,
                 kind,
@@ -194,15 +225,23 @@ impl Tab {
                 html,
                 held,
                 shown,
+                setting,
                 reference,
                 node,
                 place,
                 bounds: part,
             });
         }
+        let mut lines = Vec::new();
+        for (frame, texts) in texts {
+            let (rects, vital): (Vec<Rect>, Vec<bool>) = texts.into_iter().unzip();
+            for (part, vital) in layout.shown_parts(&frame, &rects).into_iter().zip(vital) {
+                lines.extend(part.and_then(|part| layout.view.shown(&part)).map(|rect| TextLine { rect, vital }));
+            }
+        }
         let (url, title, doc, rescued) = (seen.url, seen.title, seen.doc, seen.rescued);
         let lost = total > 0 && ratio(lost, total) >= MANY_LOST;
-        Ok(Found { view: layout.view, elements, url, title, doc, rescued, lost })
+        Ok(Found { view: layout.view, elements, url, title, doc, rescued, lost, lines, status })
     }
 
     fn ask_frames(
@@ -228,7 +267,7 @@ impl Tab {
             owners: owner_ids.get(frame).map(Vec::as_slice).unwrap_or_default(),
             keywords,
         };
-        let mut answers = Answers { docs: HashMap::new(), found: Vec::new(), paths: HashMap::new() };
+        let mut answers = Answers::default();
         let mut own_keys: HashMap<FrameId, String> = HashMap::new();
         for (frame, answer) in frames.iter().zip(self.call_all::<Reply, _>(&frames, "highlight", ask, deadline)) {
             let (doc, reply) = match answer {
@@ -242,6 +281,9 @@ impl Tab {
             }
             let node = |id: u32| Node { frame: frame.clone(), doc: doc.clone(), id };
             answers.found.extend(reply.elements.into_iter().map(|element| (node(element.id), element)));
+            let line = |(x, y, width, height, vital)| (Rect { x, y, width, height }, vital > 0);
+            answers.lines.push((frame.clone(), reply.lines.into_iter().map(line).collect()));
+            answers.status.extend(reply.status);
             answers.docs.insert(frame.clone(), doc);
         }
         for frame in frames {

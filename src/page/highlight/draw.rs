@@ -1,12 +1,15 @@
 //! Drawing boxes and labels into a captured picture.
 
-use cdpilot_picture::{Canvas, Rect, outline, write_on};
+use cdpilot_picture::{Canvas, Rect, TextSize, line_between, outline, write_on};
 
 use super::element::Use;
-use super::paging::{LABEL_HEIGHT, Placed};
+use super::paging::Placed;
+use super::placing::centre;
 
 /// Width of the lines of boxes.
 const LINE: i64 = 2;
+/// Height of the line of text above a picture.
+const BANNER: u32 = 30;
 /// Width of the line around a confirmation.
 const CONFIRM_LINE: i64 = 4;
 const BLACK: [u8; 3] = [0; 3];
@@ -34,10 +37,24 @@ pub(super) fn draw_page(canvas: &mut Canvas, page: &[Placed], boxes: &[Rect], la
         outline(canvas, rect, 1, LINE, colours(*kind).0);
     }
     for placed in page {
-        let Some((_, (text, kind))) = of(placed) else { continue };
-        let (back, ink) = colours(*kind);
-        write_on(canvas, &placed.label, text, back, ink);
+        let Some((rect, (_, kind))) = of(placed) else { continue };
+        lead(canvas, &placed.label, rect, colours(*kind).0);
     }
+    for placed in page {
+        let Some((_, (text, kind))) = of(placed) else { continue };
+        write_on(canvas, &placed.label, text, TextSize::Small, colours(*kind));
+    }
+}
+
+/// A thin line from a label that stands off to the nearest point of its box.
+fn lead(canvas: &mut Canvas, label: &Rect, rect: &Rect, colour: [u8; 3]) {
+    let touching = Rect { x: rect.x - 1.0, y: rect.y - 1.0, width: rect.width + 2.0, height: rect.height + 2.0 };
+    if label.and(&touching).is_some() {
+        return;
+    }
+    let nearest = |(x, y): (f64, f64), to: &Rect| (x.clamp(to.x, to.right()), y.clamp(to.y, to.bottom()));
+    let end = nearest(centre(label), rect);
+    line_between(canvas, nearest(end, label), end, colour);
 }
 
 /// Draws the box of an element that is to be confirmed.
@@ -48,12 +65,10 @@ pub(super) fn draw_confirmation(canvas: &mut Canvas, rect: &Rect) {
 
 /// A picture with a line of text above it.
 pub(super) fn with_banner(canvas: &Canvas, text: &str) -> Canvas {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a constant")]
-    let high = LABEL_HEIGHT as u32 + 4;
-    let mut whole = Canvas::white(canvas.width, canvas.height + high);
-    whole.paste(canvas, 0, i64::from(high));
-    let banner = Rect::new(0.0, 0.0, f64::from(canvas.width), f64::from(high));
-    write_on(&mut whole, &banner, text, YELLOW, BLACK);
+    let mut whole = Canvas::white(canvas.width, canvas.height + BANNER);
+    whole.paste(canvas, 0, i64::from(BANNER));
+    let banner = Rect::new(0.0, 0.0, f64::from(canvas.width), f64::from(BANNER));
+    write_on(&mut whole, &banner, text, TextSize::Large, (YELLOW, BLACK));
     whole
 }
 

@@ -125,11 +125,30 @@ impl std::fmt::Display for Hint {
     }
 }
 
+/// What an element is in: the nearest row, card, dialog or group around it with a title.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[non_exhaustive]
+pub struct Setting {
+    /// `row`, `card`, `dialog` or `group`.
+    pub kind: String,
+    /// Its title, at most 80 characters. Untrusted.
+    pub title: String,
+}
+
+impl Setting {
+    /// Kind and title: `row "Invoice 12"`.
+    #[must_use]
+    pub fn described(&self) -> String {
+        format!("{} {:?}", self.kind, self.title)
+    }
+}
+
 /// A usable element that is visible in the viewport.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct VisibleElement {
-    /// Its id: six characters `[a-z0-9]`. The same element has the same id after a reload.
+    /// Its id: six characters `[a-z0-9]`. The same element has the same id after a reload, and an element that the page has drawn
+    /// anew has the id of the one before if it is the only one with that role, name and setting.
     pub id: String,
     /// Its main use.
     pub kind: Use,
@@ -144,6 +163,8 @@ pub struct VisibleElement {
     pub held: Option<String>,
     /// Role and name. Untrusted.
     pub shown: Shown,
+    /// The row, card, dialog or group that it is in, if one has a title.
+    pub setting: Option<Setting>,
     /// Its ref for [`Tab::act`](super::super::Tab::act).
     pub reference: String,
     /// The DOM node.

@@ -25,10 +25,23 @@ fn id_of(key: &str, salt: u32) -> String {
     digits.iter().map(|digit| char::from(*digit)).collect()
 }
 
-/// The ids that were assigned in a tab: a node keeps its id, and a key too unless another node has that one.
+/// A node of a look, and what is known of its past.
+#[derive(Debug, Clone)]
+pub(super) struct Redrawn<'a> {
+    pub(super) node: &'a Node,
+    /// The node that it replaces, if it means the same and that one is gone or means something else.
+    pub(super) was: Option<Node>,
+    /// Whether the node means something else than before, in another setting.
+    pub(super) recycled: bool,
+}
+
+/// The ids that were assigned in a tab: a node keeps its id as long as it means the same, an element that is drawn anew has the id of
+/// the one before, and a key keeps its id too unless another node has that one.
 #[derive(Debug, Default)]
 pub(in super::super) struct Ids {
     by_key: HashMap<String, String>,
+    /// What the element of each id means: role, name and setting.
+    meanings: HashMap<String, String>,
     taken: HashSet<String>,
     by_node: HashMap<Node, String>,
     nodes: HashMap<String, Node>,
@@ -43,34 +56,68 @@ const PLACE: &str = ":nth-of-type(";
 const MOST_IDS: usize = 50_000;
 
 impl Ids {
-    /// Begins to assign ids to nodes: those of them that have one keep it.
-    pub(super) fn begin<'a>(&mut self, nodes: impl Iterator<Item = &'a Node>) {
+    /// Begins to assign ids to nodes: those of them that have one keep it, those that are drawn anew take it over.
+    pub(super) fn begin<'a>(&mut self, nodes: impl Iterator<Item = Redrawn<'a>>) {
         if self.by_key.len() > MOST_IDS || self.by_node.len() > MOST_IDS {
             *self = Self::default();
         }
-        self.present = nodes.filter_map(|node| self.by_node.get(node).cloned()).collect();
+        let all: Vec<Redrawn<'_>> = nodes.collect();
+        // All are taken before one is given: nodes may exchange their meanings.
+        let taken_over = |one: &Redrawn<'_>| Some((one.node.clone(), self.by_node.get(one.was.as_ref()?)?.clone()));
+        let taken_over: Vec<(Node, String)> = all.iter().filter_map(taken_over).collect();
+        for one in all.iter().filter(|one| one.recycled || one.was.is_some()) {
+            self.by_node.remove(one.node);
+            one.was.iter().for_each(|was| drop(self.by_node.remove(was)));
+        }
+        for (node, id) in taken_over {
+            self.rebind(&id, &node);
+        }
+        self.present = all.iter().filter_map(|one| self.by_node.get(one.node).cloned()).collect();
     }
 
-    /// The id of a node with a key; nodes come in document order.
-    pub(super) fn assign(&mut self, node: &Node, key: &str) -> String {
+    /// Gives an id to the node that was drawn in the place of the one before.
+    pub(super) fn rebind(&mut self, id: &str, node: &Node) {
+        if let Some(before) = self.nodes.insert(id.to_owned(), node.clone())
+            && self.by_node.get(&before).is_some_and(|its| its == id)
+        {
+            self.by_node.remove(&before);
+        }
+        self.by_node.insert(node.clone(), id.to_owned());
+    }
+
+    /// The id of a node with a key and a meaning; nodes come in document order.
+    pub(super) fn assign(&mut self, node: &Node, key: &str, meaning: &str) -> String {
+        let id = self.id_for(node, key, meaning);
+        // That of a container is not always known.
+        if !meaning.is_empty() {
+            self.meanings.insert(id.clone(), meaning.to_owned());
+        }
+        id
+    }
+
+    fn id_for(&mut self, node: &Node, key: &str, meaning: &str) -> String {
         if let Some(id) = self.by_node.get(node) {
             return id.clone();
         }
         let own = self.of_key(key);
-        // A place in a list says nothing of what is there: the id of a node that was there before is not used again.
-        let is_place = key.contains(PLACE);
+        // A place in a list says nothing of what is there, and other keys may be used again for something else: the id of a node of
+        // this document is not used for another meaning.
+        let is_same = !key.contains(PLACE) && self.meanings.get(&own).is_none_or(|before| before == meaning);
         let was_anothers = || {
             let before = self.nodes.get(&own).filter(|before| *before != node);
             before.is_some_and(|before| (&before.frame, &before.doc) == (&node.frame, &node.doc))
         };
+        let was_its_own = || self.nodes.get(&own) == Some(node);
         let salted = || (0..u32::MAX).map(|salt| id_of(&format!("{key}+"), salt));
         // Or something was inserted before an element that has the id, and whose key it has now.
-        let id = if self.present.contains(&own) || is_place && was_anothers() {
+        let id = if self.present.contains(&own) || !is_same && was_anothers() || was_its_own() {
             salted().find(|id| !self.nodes.contains_key(id) && !self.taken.contains(id)).unwrap_or(own)
         } else {
             own
         };
-        if let Some(before) = self.nodes.insert(id.clone(), node.clone()) {
+        if let Some(before) = self.nodes.insert(id.clone(), node.clone())
+            && self.by_node.get(&before).is_some_and(|its| *its == id)
+        {
             self.by_node.remove(&before);
         }
         self.by_node.insert(node.clone(), id.clone());
@@ -142,6 +189,36 @@ mod tests {
     use super::super::super::world::Doc;
     use super::*;
 
+    fn seen(node: &Node) -> Redrawn<'_> {
+        Redrawn { node, was: None, recycled: false }
+    }
+
+    #[test]
+    fn an_id_goes_with_what_an_element_means() {
+        let mut ids = Ids::default();
+        let [a, b, c, d] = [1, 2, 3, 4].map(|id| Node { frame: "f".into(), doc: Doc("d".into()), id });
+        ids.begin([&a, &b].map(seen).into_iter());
+        let first = [ids.assign(&a, "li:nth-of-type(1)", "A"), ids.assign(&b, "li:nth-of-type(2)", "B")];
+        // Drawn anew in another order.
+        let redrawn = |node, was: &Node| Redrawn { node, was: Some(was.clone()), recycled: false };
+        ids.begin([redrawn(&c, &b), redrawn(&d, &a)].into_iter());
+        let second = [ids.assign(&c, "li:nth-of-type(1)", "B"), ids.assign(&d, "li:nth-of-type(2)", "A")];
+        assert_eq!(second, [first[1].clone(), first[0].clone()]);
+        // Both nodes mean what the other one meant.
+        let recycled = |node, was: &Node| Redrawn { node, was: Some(was.clone()), recycled: true };
+        ids.begin([recycled(&c, &d), recycled(&d, &c)].into_iter());
+        let third = [ids.assign(&c, "li:nth-of-type(1)", "A"), ids.assign(&d, "li:nth-of-type(2)", "B")];
+        assert_eq!(third, first);
+        // A node that means something new has a new id, and a key that is used for something else, too.
+        ids.begin(std::iter::once(Redrawn { node: &c, was: None, recycled: true }));
+        assert!(!first.contains(&ids.assign(&c, "li:nth-of-type(1)", "C")));
+        let (save, saved) = (Node { id: 8, ..a.clone() }, Node { id: 9, ..a });
+        ids.begin(std::iter::once(seen(&save)));
+        let one = ids.assign(&save, "#go", "Save");
+        ids.begin(std::iter::once(seen(&saved)));
+        assert_ne!(ids.assign(&saved, "#go", "Delete"), one);
+    }
+
     #[test]
     fn ids_are_the_fnv1a_hash_in_base_36() {
         // 0xe40c292c, the published value for "a", is 3826002220.
@@ -154,16 +231,16 @@ mod tests {
     fn a_key_keeps_its_id_and_equal_hashes_are_salted_in_document_order() {
         let mut ids = Ids::default();
         let node = |doc: &str, id| Node { frame: "f".into(), doc: Doc(doc.into()), id };
-        assert_eq!(ids.assign(&node("d", 1), "#a"), id_of("#a", 0));
-        assert_eq!(ids.assign(&node("d", 2), "#b"), id_of("#b", 0));
+        assert_eq!(ids.assign(&node("d", 1), "#a", ""), id_of("#a", 0));
+        assert_eq!(ids.assign(&node("d", 2), "#b", ""), id_of("#b", 0));
         let other = node("e", 1);
-        ids.begin(std::iter::once(&other));
-        assert_eq!(ids.assign(&other, "#a"), id_of("#a", 0), "in another document");
+        ids.begin(std::iter::once(seen(&other)));
+        assert_eq!(ids.assign(&other, "#a", ""), id_of("#a", 0), "in another document");
         // A key whose hash is taken by another one.
         let mut ids = Ids::default();
         ids.taken.insert(id_of("#a", 0));
-        assert_eq!(ids.assign(&node("d", 1), "#a"), id_of("#a", 1));
-        assert_eq!(ids.assign(&node("d", 1), "#a"), id_of("#a", 1));
+        assert_eq!(ids.assign(&node("d", 1), "#a", ""), id_of("#a", 1));
+        assert_eq!(ids.assign(&node("d", 1), "#a", ""), id_of("#a", 1));
     }
 
     #[test]
@@ -171,23 +248,23 @@ mod tests {
         let mut ids = Ids::default();
         let node = |doc: &str, id| Node { frame: "f".into(), doc: Doc(doc.into()), id };
         let (row, key) = (node("d", 1), "ul>li:nth-of-type(1)");
-        let first = ids.assign(&row, key);
+        let first = ids.assign(&row, key, "");
         let other = node("d", 2);
-        ids.begin(std::iter::once(&other));
-        assert_ne!(ids.assign(&other, key), first);
+        ids.begin(std::iter::once(seen(&other)));
+        assert_ne!(ids.assign(&other, key, ""), first);
         // After a reload the first row has the first id again.
         let reloaded = node("e", 1);
-        ids.begin(std::iter::once(&reloaded));
-        assert_eq!(ids.assign(&reloaded, key), first);
+        ids.begin(std::iter::once(seen(&reloaded)));
+        assert_eq!(ids.assign(&reloaded, key, ""), first);
     }
 
     #[test]
     fn a_node_keeps_its_id_when_its_key_changes_and_a_key_when_its_node_is_replaced() {
         let mut ids = Ids::default();
         let node = |doc: &str, id| Node { frame: "f".into(), doc: Doc(doc.into()), id };
-        let look = |ids: &mut Ids, seen: &[(Node, &str)]| -> Vec<String> {
-            ids.begin(seen.iter().map(|(node, _)| node));
-            seen.iter().map(|(node, key)| ids.assign(node, key)).collect()
+        let look = |ids: &mut Ids, all: &[(Node, &str)]| -> Vec<String> {
+            ids.begin(all.iter().map(|(node, _)| seen(node)));
+            all.iter().map(|(node, key)| ids.assign(node, key, "")).collect()
         };
         let [a, b, new, again] = [1, 2, 3, 4].map(|id| node("d", id));
         let first = look(&mut ids, &[(a.clone(), "li:1"), (b.clone(), "li:2")]);

@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use super::super::error::Error;
-use cdpilot_picture::{Canvas, Fit, PictureType, Rect, text_width};
+use cdpilot_picture::{Canvas, Fit, PictureType, Rect, TextSize, text_width};
 
 use super::super::screenshot::{BoxOptions, Frame, encode_picture};
 use super::super::world::{Doc, Node};
 use super::super::{Shown, Tab};
 use super::discover::Found;
 use super::draw;
-use super::element::{ElementType, VisibleElement};
-use super::paging::{Placed, pages};
+use super::element::{ElementType, Hint, VisibleElement};
+use super::paging::{Placed, Target, TextLine, pages};
+use super::placing::hides;
 use super::ready::{Readiness, Signs};
 use crate::setters;
 use crate::sync::{Deadline, pause};
@@ -87,6 +88,10 @@ pub struct Look {
     pub pages: usize,
     /// The picture with the labels of the page.
     pub picture: Picture,
+    /// How many lines of text the labels of this page hide.
+    pub hidden_lines: usize,
+    /// The present texts of status elements and alerts in the viewport. Untrusted.
+    pub status: Vec<String>,
     /// How far the page was drawn.
     pub readiness: Readiness,
     /// Whether elements were moving: labels may be misplaced.
@@ -118,15 +123,23 @@ impl Tab {
         self.arrived(deadline)?;
         let readiness = self.wait_until_drawn(deadline)?;
         let Shot { png, found, moving } = self.shoot(options.keywords.as_deref(), deadline)?;
-        let Found { view, mut elements, url, title, doc, rescued, .. } = found;
+        let Found { view, mut elements, url, title, doc, rescued, lines, status, .. } = found;
         elements.retain(|element| options.element_type.includes(element));
         let natural = Canvas::sides(&png)?;
         let (width, height) = fitted(natural);
         let (sx, sy) = (f64::from(width) / view.width, f64::from(height) / view.height);
-        let boxes: Vec<Rect> =
-            elements.iter().map(|element| on_picture(&element.bounds, (sx, sy), (width, height))).collect();
+        let scaled = |rect: &Rect| on_picture(rect, (sx, sy), (width, height));
+        let boxes: Vec<Rect> = elements.iter().map(|element| scaled(&element.bounds)).collect();
+        let comes_last = |element: &VisibleElement| {
+            [Hint::Disabled, Hint::UnderSticky].iter().any(|hint| element.hints.contains(hint))
+        };
+        let targets = boxes.iter().zip(&elements);
+        let targets: Vec<Target> =
+            targets.map(|(bounds, element)| Target { bounds: *bounds, last: comes_last(element) }).collect();
+        let lines = lines.iter().map(|line| TextLine { rect: scaled(&line.rect), ..*line });
+        let lines: Vec<TextLine> = lines.collect();
         let size = (f64::from(width), f64::from(height));
-        let all_pages = pages(&boxes, text_width(ID_LENGTH), size);
+        let all_pages = pages(&targets, &lines, text_width(ID_LENGTH, TextSize::Small), size);
         let (page, total) = (options.page.unwrap_or(1), all_pages.len().max(1));
         if !(1..=total).contains(&page) {
             let problem = format!("there is no page {page}: these elements have the pages 1 to {total}");
@@ -142,7 +155,11 @@ impl Tab {
         draw::draw_page(&mut canvas, placed, &boxes, &labels);
         let shown = placed.iter().filter_map(|placed| elements.get(placed.index).cloned()).collect();
         let picture = encoded(&canvas)?;
+        let is_hidden = |line: &&TextLine| placed.iter().any(|placed| hides(&placed.label, &line.rect));
+        let hidden_lines = lines.iter().filter(is_hidden).count();
         Ok(Look {
+            hidden_lines,
+            status,
             elements: shown,
             all: elements,
             page,

@@ -5,8 +5,10 @@
 //! | `element` | what is known of an element |
 //! | `discover` | finding the elements, in all frames at once |
 //! | `ids` | ids of elements |
+//! | `redraw` | elements that a page has drawn anew |
 //! | `paging` | which elements are labelled together |
 //! | `ready` | whether the page is drawn far enough |
+//! | `placing` | positions of labels |
 //! | `draw` | boxes and labels |
 //! | `look` | a look: elements, and the picture of one page of them |
 //! | `preview` | one element before it is used |
@@ -28,12 +30,15 @@ mod element;
 mod ids;
 mod look;
 mod paging;
+mod placing;
 mod preview;
 mod ready;
+mod redraw;
 
-pub use element::{ElementType, Hint, Use, VisibleElement};
+pub use element::{ElementType, Hint, Setting, Use, VisibleElement};
 pub(super) use ids::Ids;
 pub use ids::{IdMatch, matching};
 pub use look::{Look, LookOptions, Picture};
 pub use preview::{Binding, Bound, Preview};
 pub use ready::Readiness;
+pub use redraw::Presence;

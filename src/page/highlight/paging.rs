@@ -1,11 +1,9 @@
 //! Pages: which elements are labelled together, so that no label hides or touches anything but its own element.
 
 use super::super::screenshot::Rect;
+pub(super) use super::placing::TextLine;
+use super::placing::{Leave, Near, Scene, centre, is_near, overlap};
 
-/// Height of a label, in pixels of the picture.
-pub(super) const LABEL_HEIGHT: f64 = 26.0;
-/// Least distance of a label from every other label, and from every box that it does not belong to.
-pub(super) const GAP: f64 = 6.0;
 /// Maximum number of elements of a page: their lines have to fit into an observation.
 const MOST: usize = 90;
 /// Elements whose tops differ by less are in one row.
@@ -20,33 +18,79 @@ pub(super) struct Placed {
     pub(super) label: Rect,
 }
 
-/// Distributes boxes over pages of a picture with some `size`. All boxes are in pixels of the picture, inside it; labels
-/// are `label_width` wide. A label is above the top left corner of its box; below it at the top edge of the picture;
-/// inside where neither fits.
+/// An element to label: its box in pixels of the picture, inside it, and whether its label is the least important: it is disabled,
+/// behind a fixed part, or only a container.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Target {
+    pub(super) bounds: Rect,
+    pub(super) last: bool,
+}
+
+/// Distributes targets over pages of a picture. Each is on exactly one page. On one page, boxes do not overlap, but one may hold another,
+/// and a label neither touches another label nor overlaps a box that does not hold its own.
 ///
-/// On one page, boxes do not overlap, but one may hold another. Each box is on exactly one page. In reading order; a box
-/// that does not fit comes on a later page.
-pub(super) fn pages(boxes: &[Rect], label_width: f64, size: (f64, f64)) -> Vec<Vec<Placed>> {
-    let mut waiting = reading_order(boxes);
+/// A page takes, in reading order, every target whose label hides nothing there; then those whose label hides little. What comes last is
+/// placed after all others. Where no label of a page is without harm, the least harmful positions are used.
+pub(super) fn pages(targets: &[Target], lines: &[TextLine], label_width: f64, size: (f64, f64)) -> Vec<Vec<Placed>> {
+    let boxes: Vec<Rect> = targets.iter().map(|target| target.bounds).collect();
+    let scene = Scene { size, label_width, boxes: &boxes, lines };
+    let near: Vec<Near<'_>> = boxes.iter().map(|own| scene.near(own)).collect();
+    let mut waiting = reading_order(&boxes);
+    waiting.sort_by_key(|index| targets.get(*index).is_some_and(|target| target.last) || is_container(*index, &boxes));
     let mut pages = Vec::new();
     while !waiting.is_empty() {
         let mut page: Vec<Placed> = Vec::new();
-        waiting.retain(|index| {
-            let Some(own) = boxes.get(*index) else { return false };
-            let label = label_of(own, label_width, size);
-            // The first box of a page is always placed, so that the loop ends.
-            let goes_with = |other: &Placed| {
-                boxes.get(other.index).is_some_and(|there| goes_with((own, &label), (there, &other.label)))
-            };
-            let fits = page.len() < MOST && page.iter().all(goes_with);
-            if fits {
-                page.push(Placed { index: *index, label });
+        for leave in [Leave::Nothing, Leave::LittleText, Leave::Text, Leave::Targets, Leave::Anything] {
+            // The first page hides no line of text. A page with a label is a page, so that the loop ends.
+            if leave > Leave::LittleText && (pages.is_empty() || leave > Leave::Text) && !page.is_empty() {
+                break;
             }
-            !fits
-        });
+            waiting.retain(|index| {
+                let placed = near
+                    .get(*index)
+                    .filter(|_| page.len() < MOST)
+                    .and_then(|near| place(*index, near, leave, &page, &boxes));
+                page.extend(placed);
+                placed.is_none()
+            });
+        }
+        if page.is_empty() {
+            break;
+        }
         pages.push(page);
     }
     pages
+}
+
+/// The label of a target on a page; `None` if there is no place for it.
+fn place(index: usize, near: &Near<'_>, leave: Leave, page: &[Placed], boxes: &[Rect]) -> Option<Placed> {
+    let own = boxes.get(index)?;
+    let others = || page.iter().filter_map(|placed| boxes.get(placed.index).map(|there| (there, &placed.label)));
+    // The label of an inner box may be in the box around it.
+    let clear = |label: &Rect, own: &Rect, rect: &Rect| rect.holds(own) || label.and(rect).is_none();
+    let is_apart = |there: &Rect, label: &Rect| {
+        (own.holds(there) || there.holds(own) || !overlap(own, there)) && clear(label, there, own)
+    };
+    if !others().all(|(there, label)| is_apart(there, label)) {
+        return None;
+    }
+    let is_free = |label: &Rect| others().all(|(there, other)| !is_near(label, other) && clear(label, own, there));
+    near.best(leave, is_free).map(|label| Placed { index, label })
+}
+
+/// Whether a press of the middle of a box presses another target in it, or it holds several: what it holds is labelled first.
+fn is_container(index: usize, boxes: &[Rect]) -> bool {
+    let Some(own) = boxes.get(index) else { return false };
+    let (x, y) = centre(own);
+    let inner = boxes.iter().enumerate().filter(|(other, there)| *other != index && own.holds(there) && *there != own);
+    let mut count = 0;
+    for (_, there) in inner {
+        count += 1;
+        if count > 2 || there.x <= x && x <= there.right() && there.y <= y && y <= there.bottom() {
+            return true;
+        }
+    }
+    false
 }
 
 /// Rows from top to bottom, in each row from left to right.
@@ -64,61 +108,70 @@ fn reading_order(boxes: &[Rect]) -> Vec<usize> {
     order
 }
 
-/// The label of a box.
-pub(super) fn label_of(own: &Rect, width: f64, size: (f64, f64)) -> Rect {
-    let y = if own.y >= LABEL_HEIGHT {
-        own.y - LABEL_HEIGHT
-    } else if own.bottom() + LABEL_HEIGHT <= size.1 {
-        own.bottom()
-    } else {
-        own.y.max(0.0)
-    };
-    // At the right edge it would be cut off.
-    let x = own.x.min(size.0 - width).max(0.0);
-    Rect { x, y, width, height: LABEL_HEIGHT }
-}
-
-fn goes_with((own, label): (&Rect, &Rect), (there, other): (&Rect, &Rect)) -> bool {
-    let nested = own.holds(there) || there.holds(own);
-    if !nested && own.and(there).is_some() {
-        return false;
-    }
-    // The label of an inner box is in the box around it.
-    let clear = |label: &Rect, own: &Rect, rect: &Rect| rect.holds(own) || !is_near(label, rect);
-    !is_near(label, other) && clear(label, own, there) && clear(other, there, own)
-}
-
-fn is_near(label: &Rect, rect: &Rect) -> bool {
-    let around =
-        Rect { x: label.x - GAP, y: label.y - GAP, width: label.width + 2.0 * GAP, height: label.height + 2.0 * GAP };
-    around.and(rect).is_some()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::placing::{LABEL_HEIGHT, hides};
     use super::*;
 
     const SIZE: (f64, f64) = (1280.0, 720.0);
-    const WIDTH: f64 = 64.0;
+    const WIDTH: f64 = 50.0;
 
     fn rect(x: f64, y: f64, width: f64, height: f64) -> Rect {
         Rect { x, y, width, height }
     }
 
+    fn targets(boxes: &[Rect]) -> Vec<Target> {
+        boxes.iter().map(|bounds| Target { bounds: *bounds, last: false }).collect()
+    }
+
+    fn text(x: f64, y: f64, width: f64, height: f64) -> TextLine {
+        TextLine { rect: rect(x, y, width, height), vital: false }
+    }
+
+    fn placed(boxes: &[Rect], lines: &[TextLine]) -> Vec<Vec<Placed>> {
+        pages(&targets(boxes), lines, WIDTH, SIZE)
+    }
+
     fn indexes(boxes: &[Rect]) -> Vec<Vec<usize>> {
-        pages(boxes, WIDTH, SIZE).iter().map(|page| page.iter().map(|placed| placed.index).collect()).collect()
+        placed(boxes, &[]).iter().map(|page| page.iter().map(|placed| placed.index).collect()).collect()
+    }
+
+    fn label(bounds: Rect, lines: &[TextLine]) -> Rect {
+        placed(&[bounds], lines)[0][0].label
     }
 
     #[test]
-    fn labels_are_above_the_corner_and_below_only_at_the_top_edge() {
-        assert_eq!(label_of(&rect(100.0, 80.0, 50.0, 20.0), WIDTH, SIZE), rect(100.0, 54.0, WIDTH, 26.0));
-        assert_eq!(label_of(&rect(100.0, 26.0, 50.0, 20.0), WIDTH, SIZE), rect(100.0, 0.0, WIDTH, 26.0));
-        assert_eq!(label_of(&rect(100.0, 10.0, 50.0, 20.0), WIDTH, SIZE), rect(100.0, 30.0, WIDTH, 26.0));
-        // As high as the picture: inside. At the right edge: inside the picture.
-        assert_eq!(label_of(&rect(0.0, 0.0, 1280.0, 720.0), WIDTH, SIZE).y, 0.0);
-        assert_eq!(label_of(&rect(1270.0, 80.0, 10.0, 20.0), WIDTH, SIZE).x, 1216.0);
+    fn labels_are_above_the_corner_unless_they_hide_something_there() {
+        let own = rect(100.0, 80.0, 60.0, 20.0);
+        assert_eq!(label(own, &[]), rect(100.0, 62.0, WIDTH, LABEL_HEIGHT));
+        // A title above: at its right side. Text around it on all sides: it stands off.
+        let title = text(90.0, 60.0, 200.0, 18.0);
+        assert_eq!(label(own, &[title]), rect(160.0, 81.0, WIDTH, LABEL_HEIGHT));
+        let around = [
+            title,
+            text(20.0, 82.0, 78.0, 16.0),
+            text(105.0, 82.0, 50.0, 16.0),
+            text(162.0, 82.0, 200.0, 16.0),
+            text(90.0, 101.0, 200.0, 18.0),
+        ];
+        let off = label(own, &around);
+        assert!(around.iter().all(|line| off.and(&line.rect).is_none()) && off.and(&own).is_none(), "{off:?}");
+        // In a large box without text of its own there is room inside.
+        let inside = label(rect(0.0, 0.0, 1280.0, 720.0), &[]);
+        assert!(rect(0.0, 0.0, 1280.0, 720.0).holds(&inside));
+        assert!(label(rect(1270.0, 80.0, 10.0, 20.0), &[]).right() <= SIZE.0);
+    }
+
+    #[test]
+    fn values_and_labels_of_fields_are_not_covered_where_anything_else_is_possible() {
+        let field = rect(300.0, 100.0, 200.0, 30.0);
+        let everywhere = text(0.0, 0.0, 1280.0, 720.0);
+        let value = TextLine { rect: field, vital: true };
+        let [above, below] = [82.0, 130.0].map(|y| TextLine { rect: rect(300.0, y, 120.0, 18.0), vital: true });
+        let own = label(field, &[everywhere, value, above, below]);
+        assert!([value, above, below].iter().all(|line| own.and(&line.rect).is_none()), "{own:?}");
     }
 
     #[test]
@@ -127,24 +180,45 @@ mod tests {
         assert_eq!(indexes(&half), [[0], [1]]);
         let nested = [rect(100.0, 100.0, 400.0, 400.0), rect(150.0, 200.0, 100.0, 100.0)];
         assert_eq!(indexes(&nested), [[0, 1]]);
-        // Boxes side by side, wide and far enough for their labels; touching ones are not.
+        // Boxes side by side, and rows of a table, which touch each other.
         let touching = [rect(100.0, 100.0, 80.0, 30.0), rect(180.0, 100.0, 80.0, 30.0)];
-        assert_eq!(indexes(&touching), [[0], [1]]);
-        let beside = [rect(100.0, 100.0, 80.0, 30.0), rect(186.0, 100.0, 80.0, 30.0)];
-        assert_eq!(indexes(&beside), [[0, 1]]);
-        // The labels of narrow ones would touch.
-        let narrow = [rect(100.0, 100.0, 30.0, 30.0), rect(130.0, 100.0, 30.0, 30.0), rect(190.0, 100.0, 30.0, 30.0)];
-        assert_eq!(indexes(&narrow), [vec![0, 2], vec![1]]);
-        // Rows of a table: each label would be on the row above.
-        let rows: Vec<Rect> = (0..4).map(|row| rect(10.0, 100.0 + 20.0 * f64::from(row), 200.0, 20.0)).collect();
-        assert_eq!(indexes(&rows), [vec![0, 3], vec![1], vec![2]]);
+        assert_eq!(indexes(&touching), [[0, 1]]);
+        let icons: Vec<Rect> = (0..3).map(|at| rect(100.0 + 30.0 * f64::from(at), 100.0, 24.0, 24.0)).collect();
+        assert_eq!(indexes(&icons).len(), 1);
+        let rows: Vec<Rect> = (0..8).map(|row| rect(100.0, 100.0 + 20.0 * f64::from(row), 200.0, 20.0)).collect();
+        assert_eq!(indexes(&rows).len(), 1);
+    }
+
+    #[test]
+    fn what_comes_last_does_not_take_the_place_of_others() {
+        // A disabled button before a free one, where only one label fits between texts.
+        let boxes = [rect(600.0, 100.0, 40.0, 20.0), rect(642.0, 100.0, 40.0, 20.0)];
+        let gap = rect(600.0, 80.0, 82.0, 20.0);
+        let lines = (0..36).map(|at| f64::from(at) * 20.0);
+        let around: Vec<TextLine> = lines
+            .flat_map(|y| match y < gap.y || y >= gap.bottom() + 20.0 {
+                true => vec![text(0.0, y, 1280.0, 20.0)],
+                false => vec![text(0.0, y, gap.x, 20.0), text(gap.right(), y, 500.0, 20.0)],
+            })
+            .collect();
+        let order = |last: [bool; 2]| {
+            let both = [0, 1].map(|at| Target { bounds: boxes[at], last: last[at] });
+            let pages = pages(&both, &around, WIDTH, SIZE);
+            pages.iter().map(|page| page.iter().map(|placed| placed.index).collect()).collect::<Vec<Vec<usize>>>()
+        };
+        assert_eq!(order([false, false])[0], [0]);
+        assert_eq!(order([true, false])[0], [1], "the free one is on the first page");
+        assert_eq!(order([true, false]).concat().len(), 2);
+        // Of a container only what it holds is labelled first, also if it is before them.
+        let group = [rect(100.0, 100.0, 300.0, 40.0), rect(110.0, 105.0, 80.0, 30.0), rect(200.0, 105.0, 150.0, 30.0)];
+        assert_eq!(indexes(&group)[0][..2], [1, 2]);
     }
 
     #[test]
     fn a_page_has_a_maximum_number_of_elements() {
         let boxes: Vec<Rect> =
             (0..200).map(|at| rect(f64::from(at % 16) * 80.0, 30.0 + f64::from(at / 16) * 50.0, 70.0, 16.0)).collect();
-        let pages = pages(&boxes, WIDTH, SIZE);
+        let pages = placed(&boxes, &[]);
         assert!(pages.iter().all(|page| page.len() <= MOST) && pages.iter().map(Vec::len).sum::<usize>() == 200);
     }
 
@@ -155,30 +229,37 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(10_000))]
+        #![proptest_config(ProptestConfig::with_cases(1_500))]
 
         #[test]
         fn every_box_is_on_one_page_and_nothing_overlaps(
             raw in proptest::collection::vec((0.0..1270.0f64, 0.0..715.0f64, 1.0..400.0f64, 1.0..300.0f64), 0..40),
+            texts in proptest::collection::vec((0.0..1200.0f64, 0.0..700.0f64, 1.0..400.0f64), 0..40),
         ) {
             let inside = |(x, y, width, height): (f64, f64, f64, f64)| {
                 rect(x.floor(), y.floor(), width.floor().min(1280.0 - x.floor()), height.floor().min(720.0 - y.floor()))
             };
             let boxes: Vec<Rect> = raw.into_iter().map(inside).collect();
-            let pages = pages(&boxes, WIDTH, SIZE);
+            let lines: Vec<TextLine> = texts.into_iter().map(|(x, y, width)| text(x, y, width, 16.0)).collect();
+            let pages = placed(&boxes, &lines);
             let mut seen: Vec<usize> = pages.iter().flatten().map(|placed| placed.index).collect();
             seen.sort_unstable();
             prop_assert_eq!(seen, (0..boxes.len()).collect::<Vec<_>>());
+            if let Some(first) = pages.first().filter(|first| first.len() > 1) {
+                for placed in first {
+                    prop_assert!(lines.iter().all(|line| !hides(&placed.label, &line.rect)));
+                }
+            }
             for page in &pages {
                 for (at, one) in page.iter().enumerate() {
                     let label = &one.label;
                     prop_assert!(label.x >= 0.0 && label.right() <= SIZE.0 && label.y >= 0.0 && label.bottom() <= SIZE.1);
                     for other in &page[at + 1..] {
                         let (a, b) = (&boxes[one.index], &boxes[other.index]);
-                        prop_assert!(a.holds(b) || b.holds(a) || a.and(b).is_none(), "{a:?} {b:?}");
+                        prop_assert!(a.holds(b) || b.holds(a) || !overlap(a, b), "{a:?} {b:?}");
                         prop_assert!(!is_near(&one.label, &other.label));
-                        prop_assert!(b.holds(a) || !is_near(&one.label, b));
-                        prop_assert!(a.holds(b) || !is_near(&other.label, a));
+                        prop_assert!(b.holds(a) || one.label.and(b).is_none());
+                        prop_assert!(a.holds(b) || other.label.and(a).is_none());
                     }
                 }
             }

@@ -12,14 +12,10 @@ use super::draw;
 use super::look::{Picture, distance, encoded};
 use crate::sync::Deadline;
 
-/// Least size of the crop, in CSS pixels.
-const LEAST_WIDTH: f64 = 520.0;
+/// Least height of the crop, in CSS pixels; it is as wide as the viewport, so that it shows whole rows.
 const LEAST_HEIGHT: f64 = 320.0;
-/// The part of the viewport that the crop shows at least.
-const PART: f64 = 0.58;
-/// What the crop shows around the element, in CSS pixels.
-const AROUND_X: f64 = 192.0;
-const AROUND_Y: f64 = 224.0;
+/// What the crop shows above and below the element, in CSS pixels.
+const AROUND: f64 = 224.0;
 /// A box that has moved further is no longer where it was shown, in CSS pixels.
 const MOVED: f64 = 24.0;
 
@@ -43,6 +39,8 @@ pub struct Bound {
     pub is_secret: bool,
     /// A SHA-256 that differs when its role, its name, its place in the document or where it leads does.
     pub identity: String,
+    /// A SHA-256 that differs when where it leads or what its press sends does; the same for an element that was drawn anew.
+    pub lasting: String,
 }
 
 /// While it lives, actions on some elements fail unless the elements are still what a preview has shown.
@@ -112,6 +110,8 @@ struct Now {
     secret: bool,
     #[serde(default)]
     identity: String,
+    #[serde(default)]
+    lasting: String,
 }
 
 #[derive(Deserialize)]
@@ -171,8 +171,8 @@ impl Tab {
         }
         let bounds = layout.view.shown(&part).ok_or_else(unseen)?;
         let (destination, method, html) = (now.destination, now.method, now.html);
-        let (is_secret, identity) = (now.secret, now.identity);
-        Ok(Bound { node: node.clone(), shown: is, bounds, destination, method, html, is_secret, identity })
+        let (is_secret, identity, lasting) = (now.secret, now.identity, now.lasting);
+        Ok(Bound { node: node.clone(), shown: is, bounds, destination, method, html, is_secret, identity, lasting })
     }
 
     /// Binds actions on elements to what previews have shown, for as long as the result lives.
@@ -202,6 +202,20 @@ impl Tab {
                 reference: id.to_owned(),
                 why: "it now belongs to something else, or is used for something else",
             });
+        }
+        Ok(now)
+    }
+
+    /// Checks that an element that was drawn anew is as the one before was in a preview. It may be elsewhere.
+    ///
+    /// # Errors
+    /// As [`bound`](Self::bound); [`Error::StaleRef`] when it leads elsewhere, its form is sent elsewhere, or its press sends something
+    /// else.
+    pub fn still_bound_anew(&self, id: &str, node: &Node, was: &Bound, deadline: Deadline<'_>) -> Result<Bound, Error> {
+        let now = self.bound(id, node, &was.shown, deadline)?;
+        if now.lasting != was.lasting {
+            let why = "it was drawn anew and now leads elsewhere, or is used for something else";
+            return Err(Error::StaleRef { reference: id.to_owned(), why });
         }
         Ok(now)
     }
@@ -254,14 +268,9 @@ fn whole(pixels: f64) -> u32 {
 
 /// The part of the viewport to show around an element, in CSS pixels.
 fn crop_around(element: &Rect, (width, height): (f64, f64)) -> Rect {
-    let side = |from: f64, length: f64, least: f64, around: f64, room: f64| {
-        let wanted = least.max(PART * room).max(length + around).round().min(room);
-        let start = (from + length / 2.0 - wanted / 2.0).round().clamp(0.0, room - wanted);
-        (start, wanted)
-    };
-    let (x, wide) = side(element.x, element.width, LEAST_WIDTH, AROUND_X, width);
-    let (y, high) = side(element.y, element.height, LEAST_HEIGHT, AROUND_Y, height);
-    Rect { x, y, width: wide, height: high }
+    let wanted = LEAST_HEIGHT.max(element.height + AROUND).round().min(height);
+    let y = (element.y + element.height / 2.0 - wanted / 2.0).round().clamp(0.0, height - wanted);
+    Rect { x: 0.0, y, width, height: wanted }
 }
 
 #[cfg(test)]
@@ -272,12 +281,13 @@ mod tests {
     fn the_crop_is_large_enough_and_in_the_viewport() {
         let view = (1280.0, 720.0);
         let crop = |x, y, width, height| crop_around(&Rect { x, y, width, height }, view);
-        assert_eq!(crop(600.0, 350.0, 80.0, 20.0), Rect { x: 269.0, y: 151.0, width: 742.0, height: 418.0 });
-        assert_eq!((crop(0.0, 0.0, 10.0, 10.0).x, crop(0.0, 0.0, 10.0, 10.0).y), (0.0, 0.0));
+        assert_eq!(crop(600.0, 350.0, 80.0, 20.0), Rect { x: 0.0, y: 200.0, width: 1280.0, height: 320.0 });
+        assert_eq!(crop(0.0, 0.0, 10.0, 10.0).y, 0.0);
         let corner = crop(1270.0, 710.0, 10.0, 10.0);
         assert!((corner.right() - 1280.0).abs() < 0.01 && (corner.bottom() - 720.0).abs() < 0.01);
         assert_eq!(crop(0.0, 0.0, 1280.0, 720.0), Rect { x: 0.0, y: 0.0, width: 1280.0, height: 720.0 });
         // A small window is shown whole.
-        assert_eq!(crop_around(&Rect { x: 5.0, y: 5.0, width: 9.0, height: 9.0 }, (400.0, 300.0)).width, 400.0);
+        let small = crop_around(&Rect { x: 5.0, y: 5.0, width: 9.0, height: 9.0 }, (400.0, 300.0));
+        assert_eq!((small.width, small.height), (400.0, 300.0));
     }
 }

@@ -279,6 +279,14 @@ impl Layout {
         Some(rects.iter().filter_map(|rect| lift.shown_of(*rect)).collect())
     }
 
+    /// The visible part of each of some rectangles of a frame, in the top viewport; `None` where it is not visible, or the
+    /// frame is not known.
+    pub(in super::super) fn shown_parts(&self, frame: &FrameId, rects: &[Rect]) -> Vec<Option<Rect>> {
+        let lift = self.transform(frame);
+        let part = |rect: &Rect| lift.and_then(|lift| lift.shown_of(Edges(rect.x, rect.y, rect.width, rect.height)));
+        rects.iter().map(part).collect()
+    }
+
     fn transform(&self, frame: &FrameId) -> Option<FrameTransform> {
         if *frame == self.top {
             return Some(FrameTransform::TOP);

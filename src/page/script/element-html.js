@@ -37,11 +37,27 @@ function beginningOf(element, most) {
   return html;
 }
 
+// What an icon is made of says nothing to a reader; its name, its class and what it refers to may.
+const ICON_SHAPES = "path|circle|rect|line|polyline|polygon|ellipse|g|defs|clipPath|linearGradient|radialGradient|stop|mask|filter|fe\\w+";
+const SHAPE_TAGS = new RegExp(`</?(?:${ICON_SHAPES})\\b[^<>]*>`, "g");
+const ICON = /<svg\b([^<>]*)>(.*?)<\/svg>/gs;
+const TELLING_ATTRIBUTE = /\s(?:class|id|role|aria-[\w-]+|data-[\w-]+)="[^"]*"/g;
+
+const PLAIN_ICON = /^ class="(?:svg-)?icons?"$/;
+
+/** HTML without the shapes of its icons, and without icons that say nothing else. */
+const withoutShapes = (html) =>
+  html.replace(ICON, (_, attributes, inner) => {
+    const [own, rest] = [(attributes.match(TELLING_ATTRIBUTE) || []).filter((one) => !/aria-hidden/.test(one)).join(""), fold(inner.replace(SHAPE_TAGS, ""))];
+    return rest || (own && !PLAIN_ICON.test(own)) ? `<svg${own}>${rest}</svg>` : "";
+  });
+
 /** The HTML of an element with white space folded, cut, without the values of secret fields. */
 function shortHtmlOf(element) {
   const most = isHtml(element) && nameOfTag(element) === "select" ? MOST_OPTIONS_HTML : MOST_HTML;
   const isLarge = allIn(element, "*").length > MOST_INNER && most === MOST_HTML;
   const html = isLarge ? beginningOf(element, most * 4) : htmlOf(element);
-  const folded = fold(html.slice(0, most * 8));
+  const start = html.slice(0, most * 8);
+  const folded = fold(isHtml(element) && start.includes("<svg") ? withoutShapes(start) : start);
   return folded.length > most ? folded.slice(0, most) + "…" : folded;
 }

@@ -48,6 +48,7 @@ calls.fits = ({ id, types, values }) => {
   }
   if (!(element instanceof HTMLSelectElement)) return { problem: "it is no list of options; click it, and then click the option" };
   const options = optionsOf(element);
+  const labels = [];
   for (const value of values) {
     const label = fold(value);
     const fitting = options.filter((one) => GET_OPTION_VALUE.call(one) === value || labelOfOption(one) === label);
@@ -57,6 +58,7 @@ calls.fits = ({ id, types, values }) => {
       return { problem: `it has no option ${JSON.stringify(value.slice(0, 60))}; its options: ${some}${more > 0 ? ` and ${more} more` : ""}` };
     }
     if (fitting.every((one) => MATCHES.call(one, ":disabled"))) return { problem: `its option ${JSON.stringify(value.slice(0, 60))} is disabled` };
+    labels.push(labelOfOption(fitting[0]));
   }
-  return {};
+  return { labels };
 };

@@ -1,5 +1,5 @@
 // The elements that a person can use in the viewport: kinds, stable keys, HTML and facts about their position.
-// Uses: act, box, element-html, element-key, find, fitness, forms, identity, node, node-cache, role, state, style, tree, upload, wait.
+// Uses: act, box, element-html, element-key, find, fitness, forms, identity, label-texts, meaning, node, node-cache, role, state, style, tree, upload, wait.
 
 
 // Kinds of use.
@@ -246,10 +246,17 @@ calls.highlight = ({ ids, hovers, owners, keywords }) => {
   const placeOf = ({ element }) => order.get(element) ?? all.length;
   found.sort((a, b) => placeOf(a) - placeOf(b));
   const staying = stayingAmong(all);
-  const elements = found.map(({ element, place, use, also }) => {
+  const shown = found.map(({ element }) => ({ id: idOf(element), role: shownRole(roleFor(element)), name: steadyNameOf(element).slice(0, MOST_SHOWN_NAME), setting: settingOf(element) }));
+  const { was, recycled } = redrawnAmong(shown);
+  const elements = found.map(({ element, place, use, also }, at) => {
     const box = boxAround(boxesOf(place));
     const around = scrollAround(element);
-    const facts = { id: idOf(element), use, role: shownRole(roleFor(element)), name: steadyNameOf(element).slice(0, 300), html: shortHtmlOf(element), key: keys.of(element) };
+    const { id, role, name, setting } = shown[at];
+    mean(id, role, name, setting);
+    const facts = { id, use, role, name, html: shortHtmlOf(element), key: keys.of(element) };
+    if (setting) facts.setting = setting;
+    if (was.has(id)) facts.was = was.get(id);
+    if (recycled.has(id)) facts.recycled = true;
     if (also) facts.also = also;
     if (place !== element) facts.place = idOf(place);
     if (disabledWhy(element)) facts.disabled = true;
@@ -267,7 +274,7 @@ calls.highlight = ({ ids, hovers, owners, keywords }) => {
     const element = nodeOf(id);
     return element instanceof Element && isConnected(element) ? keys.of(element) : "";
   };
-  return { elements, keys: owners.map(ownerKey) };
+  return { elements, keys: owners.map(ownerKey), lines: linesInView(all), status: statusTexts() };
 };
 
 /** For each frame element, whether it receives events at some points of this viewport. */

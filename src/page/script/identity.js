@@ -53,6 +53,15 @@ function surroundingsOf(element) {
   return JSON.stringify(parts);
 }
 
+/** What distinguishes an element and those around it also after they were drawn anew: no ids, which pages generate, and no nodes. */
+function lastingOf(element) {
+  const own = SUBMITTERS.find(({ type }) => element instanceof type);
+  const kind = own ? own.kind.call(element) : "";
+  const parts = [kind, attr(element, "name"), PRESSED.test(kind) ? attr(element, "value") : null, destinationOf(element)];
+  for (let up = element; up; up = parentElementOf(up)) parts.push(...namesIn(up, KEY_ATTRIBUTES));
+  return sealOf(JSON.stringify(parts));
+}
+
 const MOST_NAME_TEXT = 200;
 
 /**
@@ -95,6 +104,7 @@ calls.bound = ({ id }) => {
     html: shortHtmlOf(element).slice(0, MOST_HTML),
     ...destinationOf(element),
     identity: identityOf(element),
+    lasting: lastingOf(element),
     hidden: hiddenWhy(place) || unreachableWhy(place),
     disabled: disabledWhy(element),
     secret: isCovered(element),

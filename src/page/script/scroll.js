@@ -136,6 +136,11 @@ calls.scrolled = async ({ by, wheel, last }) => {
   if (!state) return { x: 0, y: 0 };
   if (wheel) await scrollEnd(state, by);
   const { scroller, along } = state;
+  if (scroller instanceof Element && !isConnected(scroller)) {
+    // The page has drawn it anew.
+    unwatchScrolling(state);
+    return { x: 0, y: 0, handledByPage: true };
+  }
   const snaps = styleOf(scroller).scrollSnapType !== "none";
   const handled = state.wheels.some((event) => event.defaultPrevented);
   const missing = by - movedBy(state);

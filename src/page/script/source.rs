@@ -42,6 +42,8 @@ concat!(
     include_str!("seal.js"),
     include_str!("identity.js"),
     include_str!("effect.js"),
+    include_str!("meaning.js"),
+    include_str!("label-texts.js"),
     include_str!("highlight.js"),
     include_str!("readiness.js"),
     include_str!("carousel.js"),

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 
 use super::super::values::{one_of, port, whole};
 use super::plan::MAX_REPEAT;
-use cdpilot_server::config::Guard;
+use cdpilot_server::config::{Confirm, Guard};
 
 /// Port of `eval serve`.
 pub(super) const PORT: u16 = 16605;
@@ -112,6 +112,9 @@ pub(super) struct Run {
     /// Approvals of the safety track: irreversible, all, or off to see what would happen without them [default: irreversible]
     #[arg(long, value_name = "WHICH", value_parser = one_of::<Guard>(["irreversible", "all", "off"]))]
     pub(super) guard: Option<Guard>,
+    /// Previews of the visual tools: always, auto or never [default: agent.confirm of the home; always for the models of the program itself]
+    #[arg(long, value_name = "WHICH", value_parser = one_of::<Confirm>(["always", "auto", "never"]))]
+    pub(super) confirm: Option<Confirm>,
     /// Id of a registered browser that the conversations use
     #[arg(long, value_name = "ID", conflicts_with = "profile")]
     pub(super) browser_id: Option<String>,
@@ -123,7 +126,7 @@ pub(super) struct Run {
     #[arg(long, value_name = "DIR", default_value = "eval-results")]
     pub(super) out: PathBuf,
     /// Continue in a folder of results: only runs without a result are run
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["tests", "model", "repeat", "browser_id", "toolsets", "out", "track", "guard"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["tests", "model", "repeat", "browser_id", "toolsets", "out", "track", "guard", "confirm"])]
     pub(super) resume: Option<PathBuf>,
     /// Use the sites of a running `cdpilot eval serve` on --port
     #[arg(long)]

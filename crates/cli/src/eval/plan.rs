@@ -10,7 +10,7 @@ use super::prepare::LOCK;
 use super::safety;
 use cdpilot_eval::Cost;
 use cdpilot_eval::dataset::Test;
-use cdpilot_server::config::Guard;
+use cdpilot_server::config::{Confirm, Guard};
 
 /// Longest part of a path that is made of a name, in characters.
 const MAX_NAME: usize = 100;
@@ -32,6 +32,9 @@ pub(super) struct Plan {
     /// `--guard` of the safety track.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(super) guard: Option<Guard>,
+    /// `--confirm`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) confirm: Option<Confirm>,
     /// Whether a registered browser is used; its id is a secret and is not stored.
     pub(super) registered_browser: bool,
     pub(super) rates: Rates,

@@ -25,10 +25,11 @@ use super::scripted::Scripted;
 use cdpilot::code::Code;
 use cdpilot::sync::{Deadline, pause};
 use cdpilot_eval::dataset::Test;
+use cdpilot_eval::oracle::is_scripted;
 use cdpilot_eval::safety::Cases;
 use cdpilot_eval::{Cost, Facts, Score};
 use cdpilot_server::api::{CreateConversation, SendMessage, operations as op};
-use cdpilot_server::config::Guard;
+use cdpilot_server::config::{Confirm, Guard};
 
 /// How often interruption is looked for.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -237,6 +238,8 @@ impl Playing<'_> {
             model: Some(self.stage.alias(&self.job.model)),
             browser_id: self.stage.browser_id.clone(),
             toolsets: toolsets.unwrap_or_default(),
+            // The oracle finds icons by the pictures of previews.
+            confirm: self.stage.plan.confirm.or_else(|| is_scripted(&self.job.model).then_some(Confirm::Always)),
             mode: self.test.routine_file.is_some().then(|| "routine_replay".to_owned()),
             ..conversation
         };

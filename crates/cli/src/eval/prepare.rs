@@ -73,6 +73,7 @@ pub(super) fn planned(args: &Run, out: &Out) -> Result<(Plan, Dataset), Failure>
         repeat: args.repeat,
         toolsets: args.toolsets.clone(),
         guard: args.guard,
+        confirm: args.confirm,
         registered_browser: args.browser_id.is_some(),
         rates: Rates::parse(&args.rate)?,
         excluded,

@@ -29,7 +29,9 @@ impl AtHome {
         fs::create_dir(&folder).unwrap();
         fs::write(
             folder.join("config.yaml"),
-            format!("server: {{port: 0}}\nbrowser: {{cdp_port: 0, headless: true{more}}}\n"),
+            format!(
+                "server: {{port: 0}}\nagent: {{confirm: always}}\nbrowser: {{cdp_port: 0, headless: true{more}}}\n"
+            ),
         )
         .unwrap();
         let home = Home::at(&folder);

@@ -235,10 +235,16 @@ impl Hands {
         self.lost(format!("scrolling does not bring {element:?}"))
     }
 
-    /// Calls an action that needs a confirmation, and confirms it.
+    /// Calls an action, and confirms it if it shows a preview.
     fn in_two_phases(&mut self, arguments: Value) -> Done {
         self.call("element_interaction", arguments.clone())?;
-        if self.ok() { self.confirm(arguments) } else { Ok(()) }
+        if self.ok() && self.is_previewed() { self.confirm(arguments) } else { Ok(()) }
+    }
+
+    /// Whether the last call has shown a preview and done nothing yet.
+    fn is_previewed(&self) -> bool {
+        let value: Value = serde_json::from_str(&self.last).unwrap_or_default();
+        value["pending"].is_object()
     }
 
     /// Carries out what a preview has shown.

@@ -11,10 +11,12 @@ use serde_json::{Map, Value};
 use super::prompts::{Flags, Prompts};
 use super::settings::Settings;
 use super::{Error, ProvideTools, host_requests, routine};
+use crate::config::Confirm;
 use crate::control::Control;
 use crate::llm::{Model, Size, ToolSpec};
 use crate::secrets::SecretStore;
 use crate::tools::toolsets::Enabled;
+use crate::tools::visual::interaction_schema;
 use crate::tools::{
     AskUser, Question, Registry, Scope, SecretSource, SecretTarget, Tool, ToolError, ToolboxOptions, TypedSecrets,
 };
@@ -26,6 +28,8 @@ const LOAD: Duration = Duration::from_secs(10);
 /// Name of the tool that finds elements.
 const HIGHLIGHT: &str = "highlight";
 const KEYWORDS: &str = "keywords";
+/// Name of the tool that acts on elements.
+const INTERACTION: &str = "element_interaction";
 
 /// Questions of conversations end the turn; they are not asked while a tool runs.
 struct Conversing;
@@ -138,12 +142,13 @@ impl Offer {
     }
 
     /// What the system prompt says for a model.
-    pub(super) fn flags(&self, model: &Model, settings: &Settings, confirms: bool) -> Flags {
+    pub(super) fn flags(&self, model: &Model, settings: &Settings, confirm: Confirm) -> Flags {
         Flags {
             visual: self.has("element_interaction"),
             browser: self.has("browser_snapshot"),
             vision: model.vision,
-            confirm: confirms,
+            confirm: confirm != Confirm::Never,
+            auto: confirm == Confirm::Auto,
             keywords: has_keywords(model, settings),
             replay: settings.is_replay(),
             help: self.has("please_help_me"),
@@ -163,6 +168,9 @@ impl Offer {
                 && let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut)
             {
                 properties.remove(KEYWORDS);
+            }
+            if &*tool.name == INTERACTION {
+                schema = interaction_schema(flags.confirm);
             }
             let own = prompts.tool(size, &tool.name, flags)?;
             Ok(ToolSpec::new(&*tool.name, own.as_deref().unwrap_or(&tool.description), schema))

@@ -38,7 +38,7 @@ const TEMPLATES: [(&str, &str, &str); 14] = [
 /// Contents of the system prompt; the other prompts are named as the tools that they describe.
 const SYSTEM: &str = "system";
 /// Number of flags of a prompt.
-const FLAGS: u32 = 8;
+const FLAGS: u32 = 9;
 
 /// What a prompt depends on. Nothing of it changes within a conversation, so that requests have a stable prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -52,6 +52,8 @@ pub(super) struct Flags {
     pub(super) vision: bool,
     /// Actions are previewed.
     pub(super) confirm: bool,
+    /// Only some of them are; without effect unless `confirm` is set.
+    pub(super) auto: bool,
     /// `highlight` takes `keywords`.
     pub(super) keywords: bool,
     /// The message is a routine.
@@ -72,9 +74,9 @@ struct Context<'a> {
 }
 
 impl Flags {
-    /// All combinations.
+    /// All combinations that have a meaning of their own.
     fn all() -> impl Iterator<Item = Self> {
-        (0..1_u32 << FLAGS).map(|bits| {
+        let all = (0..1_u32 << FLAGS).map(|bits| {
             let bit = |n: u32| bits >> n & 1 == 1;
             Self {
                 visual: bit(0),
@@ -85,8 +87,10 @@ impl Flags {
                 help: bit(5),
                 todo: bit(6),
                 browser: bit(7),
+                auto: bit(8),
             }
-        })
+        });
+        all.filter(|flags| flags.confirm || !flags.auto)
     }
 }
 
@@ -213,7 +217,7 @@ mod tests {
     fn every_combination_renders_what_its_flags_say() {
         let (_folder, home) = home();
         let prompts = Prompts::of(&home).unwrap();
-        assert_eq!(Flags::all().count(), 256);
+        assert_eq!(Flags::all().count(), 384);
         for flags in Flags::all() {
             for size in [Size::Big, Size::Small] {
                 let system = prompts.system(size, flags, &[]).unwrap();
@@ -232,7 +236,7 @@ mod tests {
                 for text in [&system, &element, &tool("tab"), &tool("highlight"), &tool("dialog")] {
                     assert!(!text.contains("{{") && !text.contains("\n\n\n"), "{text}");
                     // A model that gets no pictures does not read of them.
-                    let of_pictures = ["picture", "screenshot", "image", "yellow", "drawn", "label"];
+                    let of_pictures = ["picture", "screenshot", "image", "yellow", "drawn as", "label"];
                     assert!(flags.vision || !of_pictures.iter().any(|word| text.contains(word)), "{text}");
                 }
                 if size == Size::Small {

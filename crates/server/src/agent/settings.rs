@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Error;
+use crate::config::Confirm;
 use cdpilot::setters;
 
 /// The toolsets of a conversation that names none.
@@ -128,6 +129,11 @@ impl Settings {
     /// Requests with effects that its pages may send, as `METHOD ADDRESS`: all that begin with the address.
     pub(super) fn requests(&self) -> Vec<String> {
         self.texts("requests")
+    }
+
+    /// Which actions of the visual tools show a preview; `None`: as the settings of the home say.
+    pub(super) fn confirm(&self) -> Option<Confirm> {
+        serde_json::from_value(self.more.get("confirm")?.clone()).ok()
     }
 
     /// The names of the secrets that it may type.

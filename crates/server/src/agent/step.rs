@@ -213,7 +213,7 @@ impl Turn<'_> {
         }
         self.is_warned = true;
         draft.system(format!("{problem}. The model was warned."));
-        let warning = format!("{problem}. Do not repeat them. Look at the page as it is now, and try another way.");
+        let warning = format!("{problem}. {}", pattern.advice());
         draft.entries.push(Entry::user(Kind::Notice, warning));
         self.commit(draft)?;
         Ok(None)

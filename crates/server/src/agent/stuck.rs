@@ -6,11 +6,16 @@ const EQUAL: usize = 4;
 const ERRORS: usize = 3;
 /// Texts without calls in a row, where the task is not done.
 const TEXTS: usize = 3;
+/// Calls that fail because their element was replaced, among the last ones.
+const STALE: usize = 3;
+const AMONG: usize = 8;
+/// Length of what an error says of its element, in characters.
+const MOST_STALE: usize = 80;
 /// Pairs of call and result that alternate between two.
 const ALTERNATING: usize = 6;
 
 /// What a model does instead of making progress.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Pattern {
     /// The same call with the same result.
     EqualCalls,
@@ -20,16 +25,36 @@ pub(super) enum Pattern {
     Texts,
     /// Two calls in turns, with the same results.
     Alternating,
+    /// Calls that fail because the page replaces these elements.
+    Stale(Vec<String>),
 }
 
 impl Pattern {
     /// What happened, as the beginning of a sentence.
-    pub(super) fn describe(self) -> &'static str {
-        match self {
+    pub(super) fn describe(&self) -> String {
+        let text = match self {
             Self::EqualCalls => "The last four calls were equal and had equal results",
             Self::EqualErrors => "The last three calls failed with the same error",
             Self::Texts => "The last three answers were texts without a tool call, and the task is not done",
             Self::Alternating => "The last six calls alternate between the same two calls and results",
+            Self::Stale(elements) => {
+                return format!(
+                    "Three of the last calls failed with STALE_REF, because the page draws these elements anew again and again: {}",
+                    elements.join("; ")
+                );
+            }
+        };
+        text.to_owned()
+    }
+
+    /// What to do instead.
+    pub(super) fn advice(&self) -> &'static str {
+        match self {
+            Self::Stale(_) => {
+                "Use the ids of the newest result only, in the very next call. If the list is still changing, wait until it has changed \
+                 (action wait), or narrow it down with a filter or search field of the page."
+            }
+            _ => "Do not repeat them. Look at the page as it is now, and try another way.",
         }
     }
 }
@@ -41,6 +66,8 @@ enum Item {
         call: String,
         result: String,
         error: Option<String>,
+        /// What it says of the element that is gone, if it failed for this.
+        stale: Option<String>,
     },
     Text,
 }
@@ -55,7 +82,12 @@ impl Stuck {
     /// Records a call and its result. Random marks around page content do not count.
     pub(super) fn called(&mut self, tool: &str, arguments: &str, result: &str, error: Option<&str>) {
         let call = format!("{tool} {arguments}");
-        self.push(Item::Pair { call, result: without_marks(result), error: error.map(ToOwned::to_owned) });
+        let stale = error.filter(|_| result.contains("\"STALE_REF\"")).map(|error| {
+            let element = error.split(" can no longer be used").next().unwrap_or(error);
+            element.chars().take(MOST_STALE).collect()
+        });
+        let error = error.map(ToOwned::to_owned);
+        self.push(Item::Pair { call, result: without_marks(result), error, stale });
     }
 
     /// Records a text without a call, where more was needed.
@@ -65,7 +97,7 @@ impl Stuck {
 
     fn push(&mut self, item: Item) {
         self.items.push(item);
-        let most = EQUAL.max(ERRORS).max(TEXTS).max(ALTERNATING);
+        let most = EQUAL.max(ERRORS).max(TEXTS).max(ALTERNATING).max(AMONG);
         let excess = self.items.len().saturating_sub(most);
         self.items.drain(..excess);
     }
@@ -104,7 +136,24 @@ impl Stuck {
                 && items.windows(3).all(|three| three.first() == three.last())
                 && items.first() != items.get(1)
         };
-        last(ALTERNATING).is_some_and(alternates).then_some(Pattern::Alternating)
+        if last(ALTERNATING).is_some_and(alternates) {
+            return Some(Pattern::Alternating);
+        }
+        let stale: Vec<&String> = self
+            .items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Pair { stale, .. } => stale.as_ref(),
+                Item::Text => None,
+            })
+            .collect();
+        let mut elements: Vec<String> = Vec::new();
+        for one in stale.iter().filter(|_| stale.len() >= STALE) {
+            if !elements.contains(one) {
+                elements.push((*one).clone());
+            }
+        }
+        (!elements.is_empty()).then_some(Pattern::Stale(elements))
     }
 }
 
@@ -166,6 +215,24 @@ mod tests {
         ] {
             assert_eq!(found(steps), expected, "{steps}");
         }
+    }
+
+    #[test]
+    fn elements_that_are_replaced_again_and_again_are_named() {
+        let mut stuck = Stuck::default();
+        for (at, id) in ["a1", "b2", "a1"].iter().enumerate() {
+            assert_eq!(stuck.take(), None, "{at}");
+            let error = format!("{id} (button \"Take\") can no longer be used: it is gone {at}");
+            stuck.called("t", id, &format!("{{\"code\":\"STALE_REF\",\"error\":{error:?}}}"), Some(&error));
+            if at < 2 {
+                stuck.called("highlight", "{}", &at.to_string(), None);
+            }
+        }
+        let pattern = stuck.take().unwrap();
+        let elements = ["a1 (button \"Take\")", "b2 (button \"Take\")"].map(str::to_owned).to_vec();
+        assert_eq!(pattern, Pattern::Stale(elements));
+        assert!(pattern.describe().contains("b2 (button \"Take\")") && pattern.advice().contains("wait"));
+        assert_eq!(stuck.take(), None);
     }
 
     #[test]

@@ -19,8 +19,9 @@ use super::stuck::Stuck;
 use super::usage::Metrics;
 use super::wire::Wire;
 use super::{Error, WRITE, run, session};
+use crate::config::Confirm;
 use crate::control::Session;
-use crate::llm::{Models, Part, ToolSpec};
+use crate::llm::{Models, Part, Size, ToolSpec};
 use crate::store::{Batch, Committed, RunStatus};
 use cdpilot::code::Code;
 use cdpilot::sync::{Cancel, Deadline};
@@ -161,7 +162,13 @@ impl<'a> Turn<'a> {
         if !model.vision {
             offer.scope = offer.scope.without_pictures();
         }
-        let flags = offer.flags(model, &settings, inner.control.config().agent.confirm);
+        let confirm = match settings.confirm().unwrap_or(inner.control.config().agent.confirm) {
+            // Small models confuse ids.
+            Confirm::Auto if model.profile == Size::Small => Confirm::Always,
+            other => other,
+        };
+        offer.scope = offer.scope.confirming(confirm);
+        let flags = offer.flags(model, &settings, confirm);
         let names: Vec<String> = settings.secrets().into_iter().chain(lent.keys().cloned()).collect();
         let system = inner.prompts.system(model.profile, flags, &names)?;
         let prefix = format!("/agent/conversations/{}/images/", live.id);

@@ -15,9 +15,13 @@ pub(super) fn withheld(tool: &str, arguments: &Map<String, Value>) -> Option<Map
 /// Covers the texts of arguments. Whether there are any. Tools accept numbers as texts, and single values or JSON text as lists.
 fn cover(arguments: &mut Map<String, Value>) -> bool {
     let mut has_any = false;
+    // The text that it waits for is one of a page.
+    if arguments.get("action").is_some_and(|action| action == "wait") {
+        return false;
+    }
     // Whatever else is given with a typed text may be that text under a wrong name.
     if arguments.get("action").and_then(Value::as_str).is_some_and(|action| action.contains("keyboard_input")) {
-        let known = ["action", "element_id", "tab_id", "submit", "text"];
+        let known = ["action", "element_id", "tab_id", "append", "submit", "text"];
         for (_, value) in arguments.iter_mut().filter(|(name, _)| !known.contains(&name.as_str())) {
             has_any |= cover_value(value);
         }
@@ -94,6 +98,7 @@ mod tests {
                 Some(json!({ "action": "keyboard_input", "element_id": "a1b2c3", "text": "[secret]" })),
             ),
             ("element_interaction", json!({ "action": "select", "value": "red" }), None),
+            ("element_interaction", json!({ "action": "wait", "text": "Ready" }), None),
             ("element_interaction", json!({ "action": "keyboard_input", "text": "" }), None),
             (
                 "element_interaction",

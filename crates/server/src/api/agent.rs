@@ -39,6 +39,9 @@ pub struct CreateConversation {
     /// Which actions a person approves. `off`: none. `irreversible`: those that cannot be undone. `all`: all that
     /// change something. Default: `agent.guard`.
     pub guard: Option<crate::config::Guard>,
+    /// Which actions of the visual tools show a preview that the model has to confirm. `always`: all that can. `auto`: those for which it helps.
+    /// `never`: none. Default: `agent.confirm`.
+    pub confirm: Option<crate::config::Confirm>,
     /// Patterns of hosts that its browser context may reach, such as `example.com` or `*.example.com`. Default: all.
     pub hosts: Option<Vec<String>>,
     /// Names of stored secrets that it may type, but not see.

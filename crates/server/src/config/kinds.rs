@@ -75,6 +75,79 @@ impl<'de> Deserialize<'de> for AutoSwitch {
     }
 }
 
+/// Which actions of the visual tools show a preview that has to be confirmed: `always`, `auto` or `never`; `true` and `false` mean
+/// `always` and `never`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Confirm {
+    /// `always`: each click, input, choice and drag.
+    Always,
+    /// `auto`: all for small models; for others those on elements without a label in the last picture, on elements found by keyword
+    /// among several, and those that the guard classifies.
+    #[default]
+    Auto,
+    /// `never`: none.
+    Never,
+}
+
+impl Confirm {
+    /// The word in settings.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Always => "always",
+            Self::Auto => "auto",
+            Self::Never => "never",
+        }
+    }
+}
+
+impl JsonSchema for Confirm {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Confirm".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "anyOf": [{ "type": "string", "enum": ["always", "auto", "never"] }, { "type": "boolean" }] })
+    }
+}
+
+impl Serialize for Confirm {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+impl<'de> Deserialize<'de> for Confirm {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl Visitor<'_> for Read {
+            type Value = Confirm;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("always, auto or never")
+            }
+
+            fn visit_bool<E: de::Error>(self, on: bool) -> Result<Confirm, E> {
+                Ok(if on { Confirm::Always } else { Confirm::Never })
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Confirm, E> {
+                match text {
+                    "always" | "true" => Ok(Confirm::Always),
+                    "auto" => Ok(Confirm::Auto),
+                    "never" | "false" => Ok(Confirm::Never),
+                    _ => Err(E::invalid_value(de::Unexpected::Str(text), &self)),
+                }
+            }
+        }
+        deserializer.deserialize_any(Read)
+    }
+}
+
 /// The transport to a browser that the server starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

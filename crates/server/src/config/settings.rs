@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::kinds::{AutoSwitch, Bridge, Policy, RawCdp, SecretsIn, Subresources, Transport, UserAgent};
+use super::kinds::{AutoSwitch, Bridge, Confirm, Policy, RawCdp, SecretsIn, Subresources, Transport, UserAgent};
 use super::tools::{CustomTools, McpServer, Tools};
 use super::{Error, Home, nearest};
 use cdpilot::fields::{self, Misfit, Problem, Style, schema_of};
@@ -269,8 +269,8 @@ pub struct Agent {
     pub max_steps: u32,
     /// Number of images kept in the conversation.
     pub image_window: u32,
-    /// Whether actions are previewed before they are executed.
-    pub confirm: bool,
+    /// Which actions of the visual tools show a preview that has to be confirmed.
+    pub confirm: Confirm,
     /// Which actions of a model a person approves.
     pub guard: Guard,
 }
@@ -318,7 +318,13 @@ impl Guard {
 
 impl Default for Agent {
     fn default() -> Self {
-        Self { model: "default".to_owned(), max_steps: 100, image_window: 3, confirm: true, guard: Guard::default() }
+        Self {
+            model: "default".to_owned(),
+            max_steps: 100,
+            image_window: 3,
+            confirm: Confirm::default(),
+            guard: Guard::default(),
+        }
     }
 }
 

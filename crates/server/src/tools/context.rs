@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::files::Workspace;
 use super::{AskUser, Guard, ToolError, ToolboxOptions};
-use crate::config::{Config, Home};
+use crate::config::{Config, Confirm, Home};
 use crate::control::Session;
 use cdpilot::code::Code;
 use cdpilot::page::{SecretSource, SecretTarget, TypedSecrets};
@@ -48,6 +48,8 @@ pub struct Scope {
     guard: Option<Arc<dyn Guard>>,
     /// Whether the model gets no pictures.
     is_blind: bool,
+    /// Which actions of the visual tools show a preview; `None`: as the settings say.
+    confirm: Option<Confirm>,
 }
 
 impl std::fmt::Debug for Scope {
@@ -74,6 +76,7 @@ impl Scope {
             may_type: false,
             guard: None,
             is_blind: false,
+            confirm: None,
         }
     }
 
@@ -87,6 +90,17 @@ impl Scope {
     #[must_use]
     pub fn is_blind(&self) -> bool {
         self.is_blind
+    }
+
+    /// The same with a choice of which actions of the visual tools show a preview, in place of `agent.confirm`.
+    #[must_use]
+    pub fn confirming(&self, confirm: Confirm) -> Self {
+        Self { confirm: Some(confirm), ..self.clone() }
+    }
+
+    /// Which actions of the visual tools show a preview; `None`: as the settings say.
+    pub(in crate::tools) fn confirm(&self) -> Option<Confirm> {
+        self.confirm
     }
 
     /// The same with a guard, which allows effects that cannot be undone only with the approval of a person.

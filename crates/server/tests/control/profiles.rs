@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cdpilot_server::config::{Config, Guard, Home};
+use cdpilot_server::config::{Config, Confirm, Guard, Home};
 use cdpilot_server::control::{Control, NewProfile, NewTab, Overrides};
 
 use crate::support::chrome::soon;
@@ -176,8 +176,16 @@ fn repeated_failed_starts_are_paused() {
 #[test]
 fn settings_of_the_agent_are_validated() {
     let parse = |agent: &str| Config::parse(&format!("agent: {{{agent}}}"), Path::new("config.yaml"));
-    let agent = parse("model: fast, max_steps: 5, image_window: 2, confirm: false, guard: all").unwrap().agent;
-    assert_eq!((agent.model.as_str(), agent.max_steps, agent.image_window, agent.confirm), ("fast", 5, 2, false));
+    let agent = parse("model: fast, max_steps: 5, image_window: 2, confirm: never, guard: all").unwrap().agent;
+    let confirm = agent.confirm;
+    assert_eq!((agent.model.as_str(), agent.max_steps, agent.image_window, confirm), ("fast", 5, 2, Confirm::Never));
+    let words =
+        [("false", Confirm::Never), ("true", Confirm::Always), ("always", Confirm::Always), ("auto", Confirm::Auto)];
+    for (word, confirm) in words {
+        assert_eq!(parse(&format!("confirm: {word}")).unwrap().agent.confirm, confirm, "{word}");
+    }
+    assert_eq!(parse("").unwrap().agent.confirm, Confirm::Auto);
+    assert!(parse("confirm: sometimes").unwrap_err().to_string().contains("always"));
     assert_eq!(agent.guard, Guard::All);
     assert_eq!(parse("").unwrap().agent.guard, Guard::Irreversible);
     for (wrong, named) in [("guard: some", "irreversible"), ("gaurd: all", "guard")] {

@@ -1,5 +1,6 @@
 //! Runs of routines by a model that follows a script: what it is held to, step by step.
 
+use cdpilot_server::config::Confirm;
 use serde_json::{Value, json};
 
 use crate::server_tasks::Tasks;
@@ -19,7 +20,7 @@ struct Run<'t> {
 }
 
 fn tasks(plans: Vec<Vec<Do>>) -> Option<Tasks> {
-    let served = TestServer::browsing_with(|config, _| config.agent.confirm = false)?;
+    let served = TestServer::browsing_with(|config, _| config.agent.confirm = Confirm::Never)?;
     Some(Tasks::of(served, model_of(plans)))
 }
 

@@ -27,7 +27,7 @@ fn without_models_the_answer_says_so() {
         (&shown["is_configured"], &shown["llm"], &shown["llm_configs"]),
         (&json!(false), &Value::Null, &json!([]))
     );
-    assert_eq!((&shown["agent"]["max_steps"], &shown["agent"]["confirm"]), (&json!(100), &json!(true)));
+    assert_eq!((&shown["agent"]["max_steps"], &shown["agent"]["confirm"]), (&json!(100), &json!("always")));
 }
 
 #[test]

@@ -97,7 +97,8 @@ impl AgentHome {
         one.as_object_mut().unwrap().extend(model.as_object().unwrap().clone());
         let models = json!({ "models": { "one": one }, "default": "one" });
         std::fs::write(home.root().join("llm.json"), models.to_string()).unwrap();
-        let config = Config::parse(&format!("agent: {{{agent}}}"), Path::new("config.yaml")).unwrap();
+        let confirm = if agent.contains("confirm:") { "" } else { "confirm: always, " };
+        let config = Config::parse(&format!("agent: {{{confirm}{agent}}}"), Path::new("config.yaml")).unwrap();
         let control = Arc::new(Control::open(home.clone(), config, overrides(None)).unwrap());
         let toolbox = Toolbox::open(&control, &ToolboxOptions::new()).unwrap();
         let bench = Arc::new(Bench::default());

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use cdpilot_server::config::{Config, Home};
+use cdpilot_server::config::{Config, Confirm, Home};
 use cdpilot_server::control::Overrides;
 use cdpilot_server::server::{Server, ServerOptions};
 use serde_json::{Value, json};
@@ -73,6 +73,7 @@ impl TestServer {
         let home = Home::at(folder.path().join("home"));
         let mut config = Config::default();
         config.browser.cdp_port = 0;
+        config.agent.confirm = Confirm::Always;
         let mut options = ServerOptions::new(home.clone(), Config::default());
         options.port = Some(0);
         options.overrides = {

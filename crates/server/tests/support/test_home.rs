@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use cdpilot::supervisor::{EventKind, View};
 use cdpilot::sync::Deadline;
-use cdpilot_server::config::{Config, Home};
+use cdpilot_server::config::{Config, Confirm, Home};
 use cdpilot_server::control::{Control, NewTab, Overrides, Profile, TabInfo};
 use tempfile::TempDir;
 
@@ -39,6 +39,7 @@ fn config(browser: &str) -> Config {
         config.browser.cdp_port = 0;
     }
     config.server.port = 0;
+    config.agent.confirm = Confirm::Always;
     config
 }
 
@@ -71,8 +72,25 @@ impl TestHome {
 
     /// One that starts none.
     pub(crate) fn without_browser(browser: &str, overrides: Overrides) -> Self {
+        Self::with_config(config(browser), overrides)
+    }
+
+    /// As [`new`](Self::new), with another setting of confirmations than `always`.
+    pub(crate) fn confirming(browser: &str, confirm: Confirm) -> Option<Self> {
+        let lease = Lease::take_empty()?;
+        let mut overrides = overrides(None);
+        overrides.headless = None;
+        overrides.cdp_url = Some(lease.url().to_owned());
+        let mut config = config(browser);
+        config.agent.confirm = confirm;
+        let mut home = Self::with_config(config, overrides);
+        home.lease = Some(lease);
+        Some(home)
+    }
+
+    fn with_config(config: Config, overrides: Overrides) -> Self {
         let folder = tempfile::Builder::new().prefix("cdpilot-home-").tempdir().unwrap();
-        let control = Control::open(Home::at(folder.path()), config(browser), overrides).unwrap();
+        let control = Control::open(Home::at(folder.path()), config, overrides).unwrap();
         Self { control: Arc::new(control), site: Site::start(), folder, lease: None }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use cdpilot::sync::Deadline;
 
+use cdpilot_server::config::Confirm;
 use cdpilot_server::tools::browser::BrowserTools;
 use cdpilot_server::tools::toolsets::{Enabled, Toolsets};
 use cdpilot_server::tools::visual::VisualTools;
@@ -29,6 +30,11 @@ impl ToolHome {
         let viewport = if browser.contains("viewport") { "" } else { "viewport: {width: 1280, height: 720}" };
         let separator = if browser.is_empty() || viewport.is_empty() { "" } else { ", " };
         Some(Self::of(TestHome::new(&format!("{browser}{separator}{viewport}"))?))
+    }
+
+    /// As [`new`](Self::new), with another setting of confirmations than `always`.
+    pub(crate) fn confirming(confirm: Confirm) -> Option<Self> {
+        Some(Self::of(TestHome::confirming("viewport: {width: 1280, height: 720}", confirm)?))
     }
 
     pub(crate) fn of(home: TestHome) -> Self {

@@ -44,6 +44,7 @@ pub(super) fn create(call: &Call<'_>, new: CreateConversation) -> Result<Convers
     let mut more = Map::new();
     for (name, value) in [
         ("guard", new.guard.map(|guard| json!(guard))),
+        ("confirm", new.confirm.map(|confirm| json!(confirm))),
         ("hosts", new.hosts.map(|hosts| json!(hosts))),
         ("secrets", (!new.secrets.is_empty()).then(|| json!(new.secrets))),
         ("requests", (!new.requests.is_empty()).then(|| json!(new.requests))),

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::{Image, Outcome, Tool, ToolContext, ToolError};
+use super::UNTRUSTED;
 use super::picture;
 
 /// Maximum size of a file, in bytes.
@@ -52,7 +53,8 @@ fn read(call: &ToolContext<'_>, wanted: &Read) -> Result<Outcome, ToolError> {
             let message = format!("{shown} is an image of {} bytes; the limit is {LARGEST_PICTURE}", bytes.len());
             return Err(ToolError::new(Code::TooLarge, message).with("bytes", bytes.len()));
         }
-        let mut outcome = Outcome::default().with("path", shown).with("type", media_type).with("bytes", bytes.len());
+        let outcome = Outcome::default().with("path", shown).with("type", media_type).with("bytes", bytes.len());
+        let mut outcome = outcome.with("untrusted", UNTRUSTED);
         outcome.images.push(Image { media_type, bytes });
         return Ok(outcome);
     }
@@ -91,6 +93,7 @@ fn read(call: &ToolContext<'_>, wanted: &Read) -> Result<Outcome, ToolError> {
         outcome =
             outcome.with("truncated", format!("lines {first} to {last} of {total}; continue with offset {}", last + 1));
     }
+    outcome = outcome.with("untrusted", UNTRUSTED);
     if !is_exact {
         outcome = outcome.with("note", "the file is not valid UTF-8; invalid bytes are shown as \u{FFFD}");
     }

@@ -93,24 +93,62 @@ pub(in crate::tools) fn check_element<'t>(
 ) -> Result<Checked<'t>, ToolError> {
     let Some(guard) = call.scope.guard() else { return Ok(Checked::free()) };
     let now = handle.tab.effect(Some(node), doing.using, call.deadline).map_err(crate::control::Error::from)?;
-    let chosen = || {
-        // The name of an option, or the position of a slider.
-        let is_list = now.uses.first().is_some_and(|used| used.tag == "select");
-        // Given by its value, it may be any of them.
-        let is_label = now.options.iter().any(|option| option.eq_ignore_ascii_case(doing.text.trim()));
-        let any = || now.options.iter().find_map(|option| words::of_name(option, false)).filter(|_| !is_label);
-        let (kind, word) = words::of_name(doing.text, false).or_else(any).filter(|_| is_list)?;
-        Some(Ground::new(kind, format!("the option contains {word:?}")))
-    };
-    let ground = control::ground(&now).or_else(chosen);
-    let ground = ground.or_else(|| guard.guards_all().then(|| Ground::new(EffectKind::Action, EVERYTHING)));
-    let Some(ground) = ground else {
+    let Some(ground) = ground_of(guard, &now, doing.text) else {
         guard.allow_free(doing.verb)?;
         return Ok(Checked { _binding: Some(bound(guard, handle, &now, Allowed::Free)) });
     };
     let effect = described(guard, handle, &now, ground, shown, doing)?;
     let allowed = guard.permit(effect, &|| picture(handle, (node, shown), call))?;
     Ok(Checked { _binding: Some(bound(guard, handle, &now, allowed)) })
+}
+
+/// Why the use of an element needs approval; `None` if it needs none.
+fn ground_of(guard: &dyn Guard, now: &page::Effect, text: &str) -> Option<Ground> {
+    let chosen = || {
+        // The name of an option, or the position of a slider.
+        let is_list = now.uses.first().is_some_and(|used| used.tag == "select");
+        // Given by its value, it may be any of them.
+        let is_label = now.options.iter().any(|option| option.eq_ignore_ascii_case(text.trim()));
+        let any = || now.options.iter().find_map(|option| words::of_name(option, false)).filter(|_| !is_label);
+        let (kind, word) = words::of_name(text, false).or_else(any).filter(|_| is_list)?;
+        Some(Ground::new(kind, format!("the option contains {word:?}")))
+    };
+    let ground = control::ground(now).or_else(chosen);
+    ground.or_else(|| guard.guards_all().then(|| Ground::new(EffectKind::Action, EVERYTHING)))
+}
+
+/// Whether the guard of a call classifies the use of an element. Nothing is asked.
+///
+/// # Errors
+/// Those of reading the element.
+pub(in crate::tools) fn classifies(
+    call: &ToolContext<'_>,
+    handle: &TabHandle,
+    node: &Node,
+    using: Using,
+    text: &str,
+) -> Result<bool, ToolError> {
+    let Some(guard) = call.scope.guard() else { return Ok(false) };
+    let now = handle.tab.effect(Some(node), using, call.deadline).map_err(crate::control::Error::from)?;
+    Ok(ground_of(guard, &now, text).is_some())
+}
+
+/// The same for a key on an element.
+///
+/// # Errors
+/// Those of reading the element; `BAD_REQUEST` for an unknown key.
+pub(in crate::tools) fn classifies_key(
+    call: &ToolContext<'_>,
+    handle: &TabHandle,
+    node: &Node,
+    key: &str,
+) -> Result<bool, ToolError> {
+    let Some(guard) = call.scope.guard() else { return Ok(false) };
+    let pressed = PressedKey::read(key).map_err(|problem| ToolError::new(Code::BadRequest, problem))?;
+    let read = |using| handle.tab.effect(Some(node), using, call.deadline).map_err(crate::control::Error::from);
+    let now = read(Using::Press)?;
+    let now = if matches!(use_of(&pressed, &now), KeyUse::Enter) { read(Using::Enter)? } else { now };
+    Ok(guard.guards_all() || key_ground(&pressed, &now).is_some_and(|ground| ground.kind != EffectKind::Action))
 }
 
 /// Binds the element of a decision to what was decided.
@@ -262,6 +300,28 @@ fn use_of(pressed: &PressedKey, now: &page::Effect) -> KeyUse {
     }
 }
 
+/// Why a key needs approval; `None` if it needs none.
+fn key_ground(pressed: &PressedKey, now: &page::Effect) -> Option<Ground> {
+    match use_of(pressed, now) {
+        KeyUse::Free => Some(Ground::new(EffectKind::Action, EVERYTHING)),
+        KeyUse::Choose => {
+            let chosen = now.options.iter().find_map(|option| words::of_name(option, false));
+            let chosen = chosen.map(|(kind, word)| Ground::new(kind, format!("the key may choose {word:?}")));
+            chosen.or_else(|| control::ground(now))
+        }
+        KeyUse::Command => Some(Ground::new(EffectKind::Key, "the page may take the key as a command")),
+        KeyUse::Enter if now.typed && now.uses.iter().any(control::is_search) => control::ground(now),
+        // Also a field without a form, which a script of the page may read.
+        KeyUse::Enter
+            if now.lines || (now.typed && !now.uses.iter().any(|used| used.submits || !used.fields.is_empty())) =>
+        {
+            Some(Ground::new(EffectKind::Send, "Enter may send what is in the field"))
+        }
+        KeyUse::Enter if now.body => Some(Ground::new(EffectKind::Key, "the page may take the key as a command")),
+        KeyUse::Enter | KeyUse::Press => control::ground(now),
+    }
+}
+
 /// Asks the guard of a call about a key for an element, or for the one with the focus. `follows`: the text before it is typed.
 /// Returns the binding of the element.
 ///
@@ -288,24 +348,7 @@ pub(in crate::tools) fn check_keys<'t>(
         _ => Using::Press,
     };
     let now = if using == Using::Enter { read(using).map_err(crate::control::Error::from)? } else { now };
-    let ground = match use_of(pressed, &now) {
-        KeyUse::Free => Some(Ground::new(EffectKind::Action, EVERYTHING)),
-        KeyUse::Choose => {
-            let chosen = now.options.iter().find_map(|option| words::of_name(option, false));
-            let chosen = chosen.map(|(kind, word)| Ground::new(kind, format!("the key may choose {word:?}")));
-            chosen.or_else(|| control::ground(&now))
-        }
-        KeyUse::Command => Some(Ground::new(EffectKind::Key, "the page may take the key as a command")),
-        KeyUse::Enter if now.typed && now.uses.iter().any(control::is_search) => control::ground(&now),
-        // Also a field without a form, which a script of the page may read.
-        KeyUse::Enter
-            if now.lines || (now.typed && !now.uses.iter().any(|used| used.submits || !used.fields.is_empty())) =>
-        {
-            Some(Ground::new(EffectKind::Send, "Enter may send what is in the field"))
-        }
-        KeyUse::Enter if now.body => Some(Ground::new(EffectKind::Key, "the page may take the key as a command")),
-        KeyUse::Enter | KeyUse::Press => control::ground(&now),
-    };
+    let ground = key_ground(pressed, &now);
     let ground = ground.or_else(|| guard.guards_all().then(|| Ground::new(EffectKind::Action, EVERYTHING)));
     let shown = element.map(|(_, shown)| shown.clone()).or(focused).unwrap_or_default();
     let Some(ground) = ground else {

@@ -26,7 +26,7 @@ mod words;
 
 pub(super) use checks::{
     Checked, Doing, check_address, check_dialog, check_element, check_keys, check_reload, check_script, check_secrets,
-    check_upload,
+    check_upload, classifies, classifies_key,
 };
 pub(super) use machine::{check_command, check_file_change, check_input, check_raw};
 

@@ -5,23 +5,39 @@ use serde::Deserialize;
 
 use cdpilot::page::{Bound, VisibleElement};
 
-/// An action.
-#[derive(Deserialize, JsonSchema, Debug, Clone, Copy, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Action {
-    Click,
-    ConfirmClick,
-    KeyboardInput,
-    ConfirmKeyboardInput,
-    Select,
-    ConfirmSelect,
-    DragAndDrop,
-    ConfirmDragAndDrop,
-    Hover,
-    Scroll,
-    Swipe,
-    SetSlider,
-    UploadFile,
+/// Defines the actions, each with its name.
+macro_rules! actions {
+    ($($variant:ident $name:ident),+ $(,)?) => {
+        // Without a description: it would be one for models.
+        #[derive(Deserialize, JsonSchema, Debug, Clone, Copy, PartialEq, Eq)]
+        #[serde(rename_all = "snake_case")]
+        pub(super) enum Action { $($variant),+ }
+
+        impl Action {
+            /// Its name.
+            pub(super) fn name(self) -> &'static str {
+                match self { $(Self::$variant => stringify!($name)),+ }
+            }
+        }
+    };
+}
+
+actions! {
+    Click click,
+    ConfirmClick confirm_click,
+    KeyboardInput keyboard_input,
+    ConfirmKeyboardInput confirm_keyboard_input,
+    Select select,
+    ConfirmSelect confirm_select,
+    DragAndDrop drag_and_drop,
+    ConfirmDragAndDrop confirm_drag_and_drop,
+    Hover hover,
+    Scroll scroll,
+    Swipe swipe,
+    SetSlider set_slider,
+    UploadFile upload_file,
+    PressKey press_key,
+    Wait wait,
 }
 
 impl Action {
@@ -38,32 +54,14 @@ impl Action {
 
     /// The name of the call that confirms it; `None` for an action that runs at once.
     pub(super) fn confirmation(self) -> Option<&'static str> {
-        Some(match self {
-            Self::Click => "confirm_click",
-            Self::KeyboardInput => "confirm_keyboard_input",
-            Self::Select => "confirm_select",
-            Self::DragAndDrop => "confirm_drag_and_drop",
+        let confirmation = match self {
+            Self::Click => Self::ConfirmClick,
+            Self::KeyboardInput => Self::ConfirmKeyboardInput,
+            Self::Select => Self::ConfirmSelect,
+            Self::DragAndDrop => Self::ConfirmDragAndDrop,
             _ => return None,
-        })
-    }
-
-    /// Its name.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Click => "click",
-            Self::ConfirmClick => "confirm_click",
-            Self::KeyboardInput => "keyboard_input",
-            Self::ConfirmKeyboardInput => "confirm_keyboard_input",
-            Self::Select => "select",
-            Self::ConfirmSelect => "confirm_select",
-            Self::DragAndDrop => "drag_and_drop",
-            Self::ConfirmDragAndDrop => "confirm_drag_and_drop",
-            Self::Hover => "hover",
-            Self::Scroll => "scroll",
-            Self::Swipe => "swipe",
-            Self::SetSlider => "set_slider",
-            Self::UploadFile => "upload_file",
-        }
+        };
+        Some(confirmation.name())
     }
 
     /// The question of its preview. ASCII only: it is drawn into the picture.
@@ -81,6 +79,8 @@ impl Action {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Given {
     pub(super) text: String,
+    /// Whether the text is added to what the field holds.
+    pub(super) append: bool,
     pub(super) submit: bool,
     pub(super) values: Vec<String>,
 }

@@ -1,109 +1,77 @@
 //! `element_interaction`: previews, confirmations, and carrying out.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::super::guard::{Checked, Doing, Guard, check_element, check_keys, check_secrets, check_upload};
+use super::super::guard::{Checked, Doing, Guard, check_element, check_keys, check_secrets};
 use super::super::schema::schema_of;
 use super::super::tool::Handler;
 use super::super::{Outcome, SECRET_FIELD, Tool, ToolContext, ToolError, arguments};
 use super::action::{Action, Given, Pending};
+use super::interaction::{Interaction, Values};
+use super::moves::{scroll, set_slider, swipe, upload};
 use super::observation::{Observation, cut, is_disabled, named, quoted};
 use super::observe::with_picture;
+use super::presence::{check, needs_preview, present};
+use super::waiting::{press_key, wait};
 use super::{Visual, VisualTools, failed, failed_at};
+use crate::config::Confirm;
 use crate::control::{TabHandle, TabInfo};
 use cdpilot::code::Code;
-use cdpilot::page::{self, Act, Bound, Locator, LookOptions, Upload, Using, VisibleElement};
+use cdpilot::page::{self, Act, Locator, LookOptions, Using, VisibleElement};
 use cdpilot::redact::Secrets;
 
+/// What the names of actions that confirm others begin with.
+const CONFIRM: &str = "confirm_";
+/// Length of what a field holds in a preview, in characters.
+const MOST_CONTENT: usize = 300;
 /// Length of the HTML in a preview, in characters.
 const HTML: usize = 800;
-/// Part of the visible area to scroll.
-const AMOUNT: f64 = 0.5;
-const LEAST_AMOUNT: f64 = 0.1;
-const MOST_AMOUNT: f64 = 3.0;
-const MOST_SWIPES: u32 = 5;
 /// Longest text that is typed key by key, in characters.
 const MOST_TYPED: usize = 500;
 /// Time limit of typing, and what each character adds to it: a busy page takes several milliseconds for a key.
 const TYPING_LIMIT: Duration = Duration::from_secs(20);
 const TIME_PER_CHARACTER: Duration = Duration::from_millis(10);
+/// Length of what a field holds, as far as it is read, in characters.
+const MOST_HELD: usize = 1_200;
 /// Time limit for reading what a field holds.
 const HELD_LIMIT: Duration = Duration::from_secs(1);
 /// Maximum number of console errors, notices and downloads that an observation lists.
 const MOST_LISTED: usize = 5;
 
-#[derive(Deserialize, JsonSchema, Debug, Clone, Copy, PartialEq, Default)]
-#[serde(rename_all = "lowercase")]
-enum Direction {
-    Up,
-    #[default]
-    Down,
-    Left,
-    Right,
-    Next,
-    Prev,
-}
-
-#[derive(Deserialize, JsonSchema, Debug)]
-#[serde(untagged)]
-enum Values {
-    One(String),
-    Number(f64),
-    Many(Vec<String>),
-}
-
-impl Values {
-    fn texts(&self) -> Vec<String> {
-        match self {
-            Self::One(value) => vec![value.clone()],
-            Self::Number(number) => vec![number.to_string()],
-            Self::Many(values) => values.clone(),
-        }
-    }
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Interaction {
-    action: Action,
-    /// Omit to scroll the page
-    element_id: Option<String>,
-    /// For scroll; next or prev for swipe
-    direction: Option<Direction>,
-    /// Parts of the visible area, 0.1 to 3 [0.5]
-    scroll_amount: Option<f64>,
-    /// 1 to 5 [1]
-    swipe_count: Option<u32>,
-    /// Replaces the field's text; empty clears it
-    text: Option<String>,
-    /// Press Enter after the text
-    #[serde(default)]
-    submit: bool,
-    /// Option, or several; number or percentage of a slider
-    value: Option<Values>,
-    /// Where to drop
-    target_element_id: Option<String>,
-    /// File below uploads/ of the cdpilot home
-    file_path: Option<String>,
-    tab_id: Option<String>,
-}
-
 /// The description for models.
-const DESCRIPTION: &str = "Act on an element by its id. click, keyboard_input, select and drag_and_drop show a preview: \
-     confirm it with the confirm_ action if the yellow box is around the right element; any other call drops it. The rest runs at once.";
+const ALWAYS: &str = "Act on an element by its id. click, keyboard_input, select and drag_and_drop show a preview: confirm it with the \
+     confirm_ action if the yellow box is around the right element; any other call drops it. The rest runs at once.";
+const AUTO: &str = "Act on an element by its id, at once. If click, keyboard_input, select or drag_and_drop shows a preview instead, \
+     confirm it with the confirm_ action if the yellow box is around the right element; any other call drops it.";
+const NEVER: &str = "Act on an element by its id, at once.";
 /// What longer names of actions end with.
 const LONG: &str = "_element";
 
 pub(super) fn tool(visual: &VisualTools) -> Tool {
-    let schema = schema_of::<Interaction>();
-    let handler = Interacting { visual: visual.clone(), schema: schema.clone() };
-    Tool::new("element_interaction", DESCRIPTION, schema, Arc::new(handler))
+    let description = match visual.confirms {
+        Confirm::Always => ALWAYS,
+        Confirm::Auto => AUTO,
+        Confirm::Never => NEVER,
+    };
+    let handler = Interacting { visual: visual.clone(), schema: interaction_schema(true) };
+    let schema = interaction_schema(visual.confirms != Confirm::Never);
+    Tool::new("element_interaction", description, schema, Arc::new(handler))
+}
+
+/// The schema of `element_interaction`, with or without the actions that confirm others.
+pub(crate) fn interaction_schema(confirms: bool) -> Value {
+    let mut schema = schema_of::<Interaction>();
+    if confirms {
+        return schema;
+    }
+    let actions = schema.pointer_mut("/properties/action/enum").and_then(Value::as_array_mut);
+    if let Some(actions) = actions {
+        actions.retain(|action| !action.as_str().is_some_and(|action| action.starts_with(CONFIRM)));
+    }
+    schema
 }
 
 /// `element_interaction`, with the longer names of its actions.
@@ -139,6 +107,9 @@ impl Handler for Interacting {
 /// Whether the text of a call is for a secret field; `None` without a text, or if the field is not known.
 fn is_secret(visual: &Visual<'_>, wanted: &Interaction) -> Option<bool> {
     wanted.text.as_deref().filter(|text| !text.is_empty())?;
+    if wanted.action == Action::Wait {
+        return None;
+    }
     let state = visual.state();
     if wanted.action.confirmed().is_some() {
         return state.lock().pending.as_ref().map(|pending| pending.bound.is_secret);
@@ -149,7 +120,7 @@ fn is_secret(visual: &Visual<'_>, wanted: &Interaction) -> Option<bool> {
     handle.tab.is_secret_field(&element.node, visual.deadline().within(HELD_LIMIT)).ok()
 }
 
-fn bad(problem: impl Into<String>) -> ToolError {
+pub(super) fn bad(problem: impl Into<String>) -> ToolError {
     ToolError::new(Code::BadRequest, problem)
 }
 
@@ -162,12 +133,14 @@ fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> 
     }
     let handle = visual.tab(wanted.tab_id.as_deref())?;
     observation.rescued_if(visual.responds(&handle).map_err(failed)?);
-    let target = handle.tab.target().as_str();
     let element_of = |id: &str, observation: &mut Observation| {
-        let (element, note) = visual.state().lock().element(target, id)?;
+        let (element, note) = visual.state().lock().element(handle.tab.target().as_str(), id)?;
         observation.done.extend(note);
-        Ok::<_, ToolError>(element)
+        present(visual, &handle, element, observation)
     };
+    if wanted.action == Action::Wait {
+        return wait(visual, &handle, wanted, observation);
+    }
     let name = wanted.action.name();
     let required = || wanted.element_id.as_deref().ok_or_else(|| bad(format!("{name} requires element_id")));
     if wanted.action == Action::Scroll {
@@ -176,6 +149,10 @@ fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> 
     }
     if wanted.action == Action::UploadFile && wanted.element_id.is_none() {
         return upload(visual, &handle, wanted, None, observation);
+    }
+    if wanted.action == Action::PressKey {
+        let element = wanted.element_id.as_deref().map(|id| element_of(id, &mut observation)).transpose()?;
+        return press_key(visual, &handle, wanted, element.as_ref(), observation);
     }
     let element = element_of(required()?, &mut observation)?;
     let given = given(wanted)?;
@@ -211,7 +188,7 @@ fn run(visual: &Visual<'_>, wanted: &Interaction) -> Result<Outcome, ToolError> 
                 return Err(ToolError::new(Code::NotActionable, message));
             }
             check_fitness(visual, &handle, action, &element, &given)?;
-            if visual.confirms {
+            if needs_preview(visual, &handle, action, (&element, onto.as_ref()), &given)? {
                 preview(visual, &handle, Planned { action, element, onto, given }, observation)
             } else {
                 let _checked = permitted(visual, &handle, action, &element, onto.as_ref(), &given)?;
@@ -230,7 +207,12 @@ fn given(wanted: &Interaction) -> Result<Given, ToolError> {
             Err(bad(format!("{name} requires text; empty clears the field")))
         }
         Action::Select if values.is_empty() => Err(bad(format!("{name} requires value: an option or several"))),
-        _ => Ok(Given { text: wanted.text.clone().unwrap_or_default(), submit: wanted.submit, values }),
+        _ => Ok(Given {
+            text: wanted.text.clone().unwrap_or_default(),
+            append: wanted.append,
+            submit: wanted.submit,
+            values,
+        }),
     }
 }
 
@@ -297,12 +279,20 @@ fn preview(
         Action::KeyboardInput if bound.is_secret => {
             said.done.push(format!("To type: {} characters, secret.", given.text.chars().count()));
         }
-        Action::KeyboardInput if given.text.is_empty() => said.done.push("To clear the field.".to_owned()),
-        Action::KeyboardInput => {
-            said.done.push(format!("To type: {}{}.", quoted(&cut(&given.text, 300)), entered(given.submit)))
+        Action::KeyboardInput if given.text.is_empty() && !given.append => {
+            said.done.push("To clear the field.".to_owned());
         }
-        Action::Select => said.done.push(format!("To choose: {}.", json!(given.values))),
+        Action::KeyboardInput => {
+            let verb = if given.append { "append" } else { "type" };
+            said.done.push(format!("To {verb}: {}{}.", quoted(&cut(&given.text, 300)), entered(given.submit)));
+        }
+        Action::Select => said.done.push(format!("To choose: {}.", chosen(visual, handle, &element, &given))),
         _ => {}
+    }
+    if action == Action::KeyboardInput
+        && let Some(held) = held_by(visual, handle, &element).filter(|held| !held.is_empty())
+    {
+        said.page_texts.push(format!("holds: {}", quoted(&cut(&held, MOST_CONTENT))));
     }
     if let Some((onto, _)) = &target {
         said.done.push(format!("To drop on: {}.", named(onto)));
@@ -317,6 +307,19 @@ fn preview(
     let tab = handle.tab.target().to_string();
     visual.state().lock().pending = Some(Pending { action, tab, element, bound, target, given });
     Ok(with_picture(visual.outcome(&text).with("pending", pending), picture))
+}
+
+/// The options that are to be chosen, by their labels.
+fn chosen(visual: &Visual<'_>, handle: &TabHandle, element: &VisibleElement, given: &Given) -> String {
+    let labels = handle.tab.option_labels(&element.node, &given.values, visual.deadline().within(HELD_LIMIT));
+    let labels = labels.ok().filter(|labels| labels.len() == given.values.len());
+    let quoted: Vec<String> = labels.as_ref().unwrap_or(&given.values).iter().map(|label| quoted(label)).collect();
+    quoted.join(", ")
+}
+
+/// What a field holds; `None` for a secret one, and for what is no field.
+fn held_by(visual: &Visual<'_>, handle: &TabHandle, element: &VisibleElement) -> Option<String> {
+    handle.tab.held_text(&element.node, visual.deadline().within(HELD_LIMIT)).ok().flatten()
 }
 
 fn entered(submit: bool) -> &'static str {
@@ -349,11 +352,12 @@ fn confirm(
         return Err(none(&format!("{field} is not the one of the preview")));
     }
     said.rescued_if(visual.responds(&handle).map_err(failed)?);
-    let Pending { element, bound, target, given, .. } = &pending;
-    check(&handle, element, bound, visual)?;
-    if let Some((onto, bound)) = target {
-        check(&handle, onto, bound, visual)?;
+    let mut pending = pending;
+    check(&handle, (&mut pending.element, &mut pending.bound), visual, &mut said)?;
+    if let Some((onto, bound)) = &mut pending.target {
+        check(&handle, (onto, bound), visual, &mut said)?;
     }
+    let Pending { element, bound, target, given, .. } = &pending;
     said.done.extend(
         (wanted.element_id.as_deref().is_some_and(|id| id != element.id)).then(|| format!("Read as {}.", element.id)),
     );
@@ -408,7 +412,8 @@ fn permitted<'t>(
             check_element(call, handle, at, Doing { text: &text, ..Doing::new("set", Using::Other) })
         }
         // They change nothing; an upload is asked about with its file.
-        Action::Hover | Action::Scroll | Action::UploadFile => Ok(Checked::free()),
+        Action::Hover | Action::Scroll | Action::UploadFile | Action::Wait => Ok(Checked::free()),
+        Action::PressKey => check_keys(call, handle, Some(at), (given.text.as_str(), false)),
         // A confirmation is carried out as what it confirms.
         Action::ConfirmClick | Action::ConfirmKeyboardInput | Action::ConfirmSelect | Action::ConfirmDragAndDrop => {
             Ok(Checked::free())
@@ -419,13 +424,14 @@ fn permitted<'t>(
 impl Pending {
     /// The first argument of a confirmation that is given and not that of the preview.
     fn differs_in(&self, wanted: &Interaction, tab: &TabInfo) -> Option<&'static str> {
-        let Given { text, submit, values } = &self.given;
+        let Given { text, append, submit, values } = &self.given;
         let is_other_tab = |id: &String| ![&*tab.tab_id, &*tab.target_id].contains(&id.as_str());
         let onto = self.target.as_ref().map(|(onto, _)| onto.id.as_str());
         let given_values = wanted.value.as_ref().map(Values::texts);
         [
             ("tab_id", wanted.tab_id.as_ref().is_some_and(is_other_tab)),
             ("text", wanted.text.as_ref().is_some_and(|given| given != text && !self.is_covered(given))),
+            ("append", wanted.append && !append),
             ("submit", wanted.submit && !submit),
             ("value", given_values.is_some_and(|given| given != *values)),
             ("target_element_id", wanted.target_element_id.as_deref().is_some_and(|given| Some(given) != onto)),
@@ -446,16 +452,6 @@ fn is_alike(text: &str, id: &str) -> bool {
     !matches!(page::matching_id(text, std::iter::once(id)), page::IdMatch::None)
 }
 
-/// Whether an element is as it was in its preview.
-fn check(handle: &TabHandle, element: &VisibleElement, bound: &Bound, visual: &Visual<'_>) -> Result<(), ToolError> {
-    let now = handle.tab.still_bound(&element.id, bound, visual.deadline());
-    now.map(drop).map_err(|error| {
-        let mut error = failed_at(error, &[element]);
-        error.message.push_str(". Nothing was done");
-        error
-    })
-}
-
 /// Carries out an action that was confirmed.
 fn commit(
     visual: &Visual<'_>,
@@ -471,17 +467,20 @@ fn commit(
         Action::KeyboardInput => {
             let length = given.text.chars().count();
             let secrets = page::secrets_in(&given.text);
-            let done = if given.text.is_empty() {
+            let done = if given.text.is_empty() && !given.append {
                 format!("Cleared {what}{}.", entered(given.submit))
             } else if !secrets.is_empty() {
                 format!("Typed the secret {} into {what}{}.", secrets.join(", "), entered(given.submit))
             } else {
                 let noun = if length == 1 { "character" } else { "characters" };
-                format!("Typed {length} {noun} into {what}{}.", entered(given.submit))
+                let verb = if given.append { "Appended" } else { "Typed" };
+                let to = if given.append { "to" } else { "into" };
+                format!("{verb} {length} {noun} {to} {what}{}.", entered(given.submit))
             };
             // The keys of a long text are sent in groups: one at a time would take minutes.
             let is_guarded = visual.call.scope.guard().is_some();
             let act = match length {
+                _ if given.append => Act::type_text(ref_of(element), given.text.as_str()).append(),
                 0..=MOST_TYPED => Act::type_text(ref_of(element), given.text.as_str()),
                 _ => Act::fill(ref_of(element), given.text.as_str()),
             };
@@ -490,7 +489,7 @@ fn commit(
             return typed(visual, handle, element, given, act.timeout(limit), done, said);
         }
         Action::Select => {
-            let done = format!("Chose {} in {what}.", json!(given.values));
+            let done = format!("Chose {} in {what}.", chosen(visual, handle, element, given));
             (Act::select(ref_of(element), given.values.iter().map(String::as_str)), done)
         }
         Action::DragAndDrop => {
@@ -514,7 +513,7 @@ fn typed(
     done: String,
     mut said: Observation,
 ) -> Result<Outcome, ToolError> {
-    let held = || handle.tab.held_text(&element.node, visual.deadline().within(HELD_LIMIT)).ok().flatten();
+    let held = || held_by(visual, handle, element);
     let guard = visual.call.scope.guard();
     let outcome = if guard.is_some_and(Guard::resumes) && given.submit {
         None
@@ -543,7 +542,11 @@ fn typed(
     let folded = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     // After Enter the field may be used for something else.
     let is_comparable = !given.submit && page::secrets_in(&given.text).is_empty();
-    if let Some(held) = held().filter(|held| is_comparable && folded(held) != folded(&cut(&given.text, 1_200))) {
+    let is_taken = |held: &str| match given.append {
+        true => held.chars().count() >= MOST_HELD || folded(held).ends_with(&folded(&given.text)),
+        false => folded(held) == folded(&cut(&given.text, MOST_HELD)),
+    };
+    if let Some(held) = held().filter(|held| is_comparable && !is_taken(held)) {
         said.page_texts.push(format!("the field holds, different from what was typed: {}", quoted(&cut(&held, 300))));
     }
     shown_after(visual, handle, said)
@@ -564,12 +567,12 @@ fn entered_guarded(
 }
 
 /// Where an action takes place.
-fn ref_of(element: &VisibleElement) -> Locator {
+pub(super) fn ref_of(element: &VisibleElement) -> Locator {
     Locator::by_ref(element.reference.as_str())
 }
 
 /// Performs an action of the page layer and answers with what is to be seen then.
-fn carry_out(
+pub(super) fn carry_out(
     visual: &Visual<'_>,
     handle: &TabHandle,
     elements: &[&VisibleElement],
@@ -584,7 +587,7 @@ fn carry_out(
 }
 
 /// Performs an action on some elements: that of the action first.
-fn perform(
+pub(super) fn perform(
     visual: &Visual<'_>,
     handle: &TabHandle,
     mut act: Act,
@@ -597,7 +600,7 @@ fn perform(
 }
 
 /// What an action has caused besides its purpose.
-fn effects(outcome: &page::Outcome, said: &mut Observation) {
+pub(super) fn effects(outcome: &page::Outcome, said: &mut Observation) {
     said.navigated |= outcome.navigated;
     if let Some(status) = outcome.status.filter(|status| *status >= 400) {
         said.done.push(format!("The server answered with HTTP status {status}."));
@@ -636,141 +639,20 @@ fn effects(outcome: &page::Outcome, said: &mut Observation) {
 }
 
 /// What is to be seen after an action; the tab may have been closed by it.
-fn shown_after(visual: &Visual<'_>, handle: &TabHandle, mut said: Observation) -> Result<Outcome, ToolError> {
+pub(super) fn shown_after(
+    visual: &Visual<'_>,
+    handle: &TabHandle,
+    mut said: Observation,
+) -> Result<Outcome, ToolError> {
     let is_open = visual.profile()?.tab_to_read(Some(handle.tab.target().as_str())).is_ok();
     if !is_open {
         said.done.push("The tab was closed.".to_owned());
+        if let Some(opener) = visual.back_to_opener(handle.tab.target().as_str()) {
+            said.done.push(format!("{}, which opened it, is the current tab.", opener.info.tab_id));
+            return visual.shown(&opener, &LookOptions::new(), said, true);
+        }
         visual.tabs_into(&mut said);
         return Ok(visual.outcome(&said.text(&[], None)));
     }
     visual.shown(handle, &LookOptions::new(), said, false)
-}
-
-fn scroll(
-    visual: &Visual<'_>,
-    handle: &TabHandle,
-    wanted: &Interaction,
-    element: Option<&VisibleElement>,
-    mut said: Observation,
-) -> Result<Outcome, ToolError> {
-    let amount = wanted.scroll_amount.unwrap_or(AMOUNT);
-    if !(LEAST_AMOUNT..=MOST_AMOUNT).contains(&amount) {
-        return Err(bad("scroll_amount must be 0.1 to 3"));
-    }
-    let (direction, name) = match wanted.direction.unwrap_or_default() {
-        Direction::Up => (page::Direction::Up, "up"),
-        Direction::Down => (page::Direction::Down, "down"),
-        Direction::Left => (page::Direction::Left, "left"),
-        Direction::Right => (page::Direction::Right, "right"),
-        Direction::Next | Direction::Prev => {
-            return Err(bad("next and prev are for swipe; scroll takes up, down, left, right"));
-        }
-    };
-    let is_across = matches!(name, "left" | "right");
-    let size = match element.filter(|element| element.kind == page::Use::Scrollable) {
-        Some(element) => (element.bounds.width, element.bounds.height),
-        None => handle.tab.viewport_size(visual.deadline()).map_err(|error| failed(error.into()))?,
-    };
-    let pixels = (if is_across { size.0 } else { size.1 }) * amount;
-    let mut act = Act::scroll(direction).by_pixels(pixels.round());
-    if let Some(element) = element {
-        act = act.on(ref_of(element));
-    }
-    let what = element.map_or_else(|| "the page".to_owned(), named);
-    let outcome = perform(visual, handle, act, element.as_slice())?;
-    let moved = outcome.result.as_ref().and_then(moved_by);
-    said.done.push(match moved {
-        Some(moved) if moved.abs() < 1.0 => format!("Scrolling {what} {name} had no effect: it is at its end."),
-        _ => format!("Scrolled {what} {name}."),
-    });
-    effects(&outcome, &mut said);
-    shown_after(visual, handle, said)
-}
-
-/// How far a scroll action moved, in CSS pixels.
-fn moved_by(result: &Value) -> Option<f64> {
-    let along = |name: &str| result.get(name).and_then(Value::as_f64);
-    along("y").zip(along("x")).map(|(y, x)| y.abs() + x.abs())
-}
-
-fn swipe(
-    visual: &Visual<'_>,
-    handle: &TabHandle,
-    wanted: &Interaction,
-    element: &VisibleElement,
-    mut said: Observation,
-) -> Result<Outcome, ToolError> {
-    let is_next = match wanted.direction {
-        None | Some(Direction::Next | Direction::Right) => true,
-        Some(Direction::Prev | Direction::Left) => false,
-        Some(_) => return Err(bad("swipe takes the direction next or prev")),
-    };
-    let count = wanted.swipe_count.unwrap_or(1);
-    if !(1..=MOST_SWIPES).contains(&count) {
-        return Err(bad("swipe_count must be 1 to 5"));
-    }
-    let (mut swiped, mut way) = (0, "");
-    for _ in 0..count {
-        let done = handle.tab.swipe(&element.node, is_next, visual.deadline());
-        match done.map_err(|error| failed_at(error, &[element]))? {
-            Some(by) => {
-                swiped += 1;
-                way = by;
-            }
-            None => break,
-        }
-    }
-    let to = if is_next { "next" } else { "previous" };
-    said.done.push(if swiped == 0 {
-        format!("Swiping {} to the {to} content had no effect: it is at its end, or does not swipe.", named(element))
-    } else {
-        format!("Swiped {} to the {to} content {swiped} of {count} times, by {way}.", named(element))
-    });
-    shown_after(visual, handle, said)
-}
-
-fn set_slider(
-    visual: &Visual<'_>,
-    handle: &TabHandle,
-    wanted: &Interaction,
-    element: &VisibleElement,
-    mut said: Observation,
-) -> Result<Outcome, ToolError> {
-    let text = match &wanted.value {
-        Some(Values::One(text)) => text.trim().to_owned(),
-        Some(Values::Number(number)) => number.to_string(),
-        _ => return Err(bad("set_slider requires value: a number, or a percentage such as \"40%\"")),
-    };
-    let at = |error: page::Error| failed_at(error, &[element]);
-    let value = handle.tab.set_slider((&element.node, &element.reference), &text, visual.deadline()).map_err(at)?;
-    said.done.push(format!("Set {} to {value}.", named(element)));
-    shown_after(visual, handle, said)
-}
-
-fn upload(
-    visual: &Visual<'_>,
-    handle: &TabHandle,
-    wanted: &Interaction,
-    element: Option<&VisibleElement>,
-    mut said: Observation,
-) -> Result<Outcome, ToolError> {
-    let path = wanted.file_path.as_deref().ok_or_else(|| bad("upload_file requires file_path"))?;
-    if let Some(element) = element.filter(|element| !element.hints.contains(&page::Hint::Uploadable)) {
-        let message = format!(
-            "{} is no file field; call upload_file without element_id, and then click what opens the file chooser",
-            named(element)
-        );
-        return Err(ToolError::new(Code::NotActionable, message));
-    }
-    let checked = visual.control.files().check_upload(Path::new(path)).map_err(failed)?;
-    check_upload(visual.call, handle, std::slice::from_ref(&checked))?;
-    let name = checked.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let at = |error: page::Error| failed_at(error, element.as_slice());
-    let reference = element.map(|element| element.reference.as_str());
-    let given = handle.tab.arm_chooser(&[checked], reference, visual.deadline()).map_err(at)?;
-    said.done.push(match (given, element) {
-        (Upload::Done(_), Some(element)) => format!("Gave the file {} to {}.", quoted(&name), named(element)),
-        _ => format!("The next file chooser gets {}: click what opens it.", quoted(&name)),
-    });
-    shown_after(visual, handle, said)
 }

@@ -5,7 +5,11 @@
 //! | `tab` | `tab`: tabs and navigation |
 //! | `highlight` | `highlight`: finding elements |
 //! | `action` | `element_interaction`: what can be done, and what waits for its confirmation |
-//! | `element` | `element_interaction`: carrying it out |
+//! | `element` | `element_interaction`: previews, confirmations, carrying out |
+//! | `interaction` | `element_interaction`: its arguments |
+//! | `presence` | `element_interaction`: whether an element is still there, and whether its use shows a preview first |
+//! | `moves` | `element_interaction`: scrolling, swiping, sliders, files |
+//! | `waiting` | `element_interaction`: waiting, and keys |
 //! | `dialog` | `dialog`: answers to dialogs |
 //! | `observe` | what every call answers: the picture and what is to be seen |
 //! | `html` | shortening the HTML of an element |
@@ -13,19 +17,23 @@
 //! | `page_state` | states in which a page can be neither seen nor used |
 //! | `state` | what a session has seen |
 //!
-//! A click, an input and a choice have two phases: a preview, and its confirmation by the model. Whatever else is called
-//! in between drops the pending action.
+//! A click, an input, a choice and a drag may have two phases, as `agent.confirm` says: a preview, and its confirmation by the
+//! model. Whatever else is called in between drops the pending action.
 
 mod action;
 mod dialog;
 mod element;
 mod highlight;
 mod html;
+mod interaction;
+mod moves;
 mod observation;
 mod observe;
 mod page_state;
+mod presence;
 mod state;
 mod tab;
+mod waiting;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +41,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::{Effects, Registry, RegistryError, Tool, ToolContext, ToolError};
+use crate::config::Confirm;
 use crate::control::{self, Control, PerSession, Profile, TabHandle};
 use action::Pending;
 use cdpilot::code::Code;
@@ -42,6 +51,8 @@ use cdpilot::sync::Deadline;
 use observation::{MOST_NAME, cut, named, quoted};
 use page_state::PageState;
 use state::State;
+
+pub(crate) use element::interaction_schema;
 
 /// The toolset of the visual tools.
 pub(super) const VISUAL: &str = "visual";
@@ -54,8 +65,8 @@ pub struct VisualTools {
     control: Arc<Control>,
     /// Redacted in page content.
     secrets: Secrets,
-    /// Whether clicks, inputs and choices wait for a confirmation.
-    confirms: bool,
+    /// Which actions wait for a confirmation.
+    confirms: Confirm,
     sessions: Arc<PerSession<Mutex<State>>>,
 }
 
@@ -131,6 +142,17 @@ impl Visual<'_> {
 
     fn state(&self) -> Arc<Mutex<State>> {
         self.sessions.of(self.call.session)
+    }
+
+    /// Which actions of this call wait for a confirmation.
+    fn confirms(&self) -> Confirm {
+        self.call.scope.confirm().unwrap_or(self.confirms)
+    }
+
+    /// Makes the tab that opened a closed one the current tab again, if it is open.
+    fn back_to_opener(&self, closed: &str) -> Option<TabHandle> {
+        let opener = self.state().lock().opener_of(closed)?;
+        self.tab(Some(&opener)).ok()
     }
 
     /// Takes the pending action out: a call either confirms it or drops it.

@@ -1,15 +1,17 @@
 //! The text of an observation: what was done, and what is to be seen, within a budget.
 
+use std::collections::{HashMap, HashSet};
+
 use super::html;
 use super::state::Changes;
 use cdpilot::page::{Hint, Use, VisibleElement};
 
 /// Maximum size of the text: 4,000 tokens, estimated as three bytes a token.
 pub(super) const MOST_BYTES: usize = 12_000;
-/// Usual length of the HTML in a line, in characters, and what it is reduced to where the budget requires it.
-const HTML: [usize; 5] = [200, 150, 110, 80, 50];
-/// The same for lists of options.
-const OPTIONS: [usize; 5] = [20_000, 4_000, 1_500, 600, 200];
+/// Usual length of the HTML in a line, and of that of a list of options, in characters, and what they are reduced to where the budget
+/// requires it.
+const HTML: [(usize, usize); 9] =
+    [(200, 20_000), (200, 4_000), (200, 1_500), (150, 1_500), (150, 600), (110, 600), (110, 300), (80, 200), (50, 200)];
 /// Room for what stands around the lines.
 const AROUND: usize = 400;
 
@@ -21,12 +23,42 @@ const OPEN: &str = "<<page ";
 const CLOSE: &str = "<</page ";
 
 /// Maximum length of a field's content in a line, in characters.
-const MOST_HELD: usize = 80;
+const MOST_HELD: usize = 120;
+/// Maximum length of the title of a row, card or dialog in a line, in characters.
+const MOST_TITLE: usize = 60;
+
+/// An element of a list.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Listed<'a> {
+    pub(super) element: &'a VisibleElement,
+    /// Whether the picture has a label for it; models without pictures need not know.
+    pub(super) is_labelled: bool,
+    /// Whether another element in view has the same role and name: its row, card or dialog is named then.
+    pub(super) is_alike: bool,
+}
+
+/// The elements of a list, with what distinguishes them in view. `labelled`: the ids with a label in the picture; `None`: nobody sees it.
+pub(super) fn listed<'a>(all: &'a [VisibleElement], labelled: Option<&HashSet<&str>>) -> Vec<Listed<'a>> {
+    let mut counts: HashMap<(&str, &str), usize> = HashMap::new();
+    for element in all {
+        *counts.entry((&element.shown.role, &element.shown.name)).or_default() += 1;
+    }
+    let of = |element: &'a VisibleElement| Listed {
+        element,
+        is_labelled: labelled.is_none_or(|labelled| labelled.contains(&*element.id)),
+        is_alike: counts.get(&(&*element.shown.role, &*element.shown.name)).is_some_and(|count| *count > 1),
+    };
+    all.iter().map(of).collect()
+}
 
 /// The line of an element: `id(type, hints): html`, and what a field holds where the HTML does not show it.
-pub(super) fn line(element: &VisibleElement, step: usize) -> String {
-    let VisibleElement { id, kind, also, hints, html, held, .. } = element;
+pub(super) fn line(listed: &Listed<'_>, step: usize) -> String {
+    let VisibleElement { id, kind, also, hints, html, held, setting, .. } = listed.element;
+    let element = listed.element;
     let mut hinted = kind.name().to_owned();
+    if !listed.is_labelled {
+        hinted.push_str(", no label");
+    }
     if let Some(also) = also {
         hinted.push_str(", ");
         hinted.push_str(also.name());
@@ -36,12 +68,17 @@ pub(super) fn line(element: &VisibleElement, step: usize) -> String {
         hinted.push_str(&hint.to_string());
     }
     let is_list = *kind == Use::Selectable;
-    let most = if is_list { OPTIONS } else { HTML };
-    let most = most.get(step).copied().unwrap_or(HTML[HTML.len() - 1]);
+    let (most, options) = HTML.get(step).copied().unwrap_or(HTML[HTML.len() - 1]);
+    let most = if is_list { options } else { most };
     let html = html::shortened(html, most);
     if let Some(label) = label(element, &html) {
         hinted.push_str(", label ");
         hinted.push_str(&quoted(&label));
+    }
+    if let Some(setting) = setting.as_ref().filter(|_| listed.is_alike) {
+        // Hints stand in parentheses.
+        let title = setting.title.replace(['(', ')'], " ");
+        hinted.push_str(&format!(", in {} {}", setting.kind, quoted(&cut(title.trim(), MOST_TITLE))));
     }
     let mut line = format!("{id}({hinted}): {html}");
     if let Some(held) = held {
@@ -80,8 +117,14 @@ pub(super) struct Lines {
     pub(super) left_out: usize,
 }
 
+/// What of an element is compared with the last list: its line whether it has a label or not, with all that a field holds.
+pub(super) fn compared(listed: &Listed<'_>) -> String {
+    let held = listed.element.held.as_deref().unwrap_or_default();
+    format!("{}\n{held}", line(&Listed { is_labelled: true, is_alike: false, ..*listed }, 0))
+}
+
 /// The lines of elements, as long as the budget in bytes allows.
-pub(super) fn lines(elements: &[&VisibleElement], budget: usize) -> Lines {
+pub(super) fn lines(elements: &[Listed<'_>], budget: usize) -> Lines {
     for step in 0..HTML.len() {
         let all: Vec<String> = elements.iter().map(|element| line(element, step)).collect();
         let size: usize = all.iter().map(|line| escaped_length(line) + 1).sum();
@@ -133,7 +176,7 @@ impl Observation {
     }
 
     /// The text. Texts of the page stand between markers with a random value.
-    pub(super) fn text(&self, elements: &[&VisibleElement], changes: Option<&Changes>) -> String {
+    pub(super) fn text(&self, elements: &[Listed<'_>], changes: Option<&Changes>) -> String {
         let mark = format!("{:08x}", fastrand::u32(..));
         let head = [self.done.join("\n"), self.head.clone()];
         let head = head.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
@@ -167,10 +210,10 @@ impl Observation {
 }
 
 /// Only what has changed, and a line that says what has not.
-fn changed<'a>(elements: &[&'a VisibleElement], changes: &Changes) -> (Vec<&'a VisibleElement>, Option<String>) {
+fn changed<'a>(elements: &[Listed<'a>], changes: &Changes) -> (Vec<Listed<'a>>, Option<String>) {
     let Changes { added, changed, removed } = changes;
-    let is_listed = |element: &&&VisibleElement| added.contains(&element.id) || changed.contains(&element.id);
-    let listed: Vec<&VisibleElement> = elements.iter().filter(is_listed).copied().collect();
+    let is_listed = |one: &&Listed<'_>| added.contains(&one.element.id) || changed.contains(&one.element.id);
+    let listed: Vec<Listed<'a>> = elements.iter().filter(is_listed).copied().collect();
     let count = |ids: &[String], what: &str| match ids {
         [] => None,
         _ if ids.len() <= 20 => Some(format!("{what} {}", ids.join(" "))),

@@ -1,14 +1,16 @@
 //! What every call answers: the picture, and what is to be seen.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use super::super::{Image, Outcome, ToolError};
-use super::observation::{Observation, cut, line, quoted};
+use super::observation::{Listed, Observation, compared, cut, listed, quoted};
 use super::page_state::{PageState, RESPONSE_LIMIT};
+use super::state::Sight;
 use super::{Visual, failed};
 use crate::control::{self, DialogOutcome, DialogReply, TabHandle};
 use cdpilot::code::Code;
-use cdpilot::page::{ElementType, Look, LookOptions, Picture, Readiness, VisibleElement};
+use cdpilot::page::{ElementType, Look, LookOptions, Picture, Readiness};
 use cdpilot::supervisor::{ClosedDialog, Dialog, DialogType};
 use cdpilot::sync::DelayLimit;
 
@@ -115,11 +117,21 @@ impl Visual<'_> {
                 };
             }
         };
-        let is_any = options.element_type == ElementType::Any && options.keywords.is_none();
-        let lines = look.all.iter().map(|element| (element.id.clone(), line(element, 0))).collect();
-        let state = self.state();
-        let changes = state.lock().saw(handle.tab.target().as_str(), &look.doc, &look.all, lines, is_any);
-        let changes = changes.filter(|_| !full);
+        let labelled: HashSet<&str> = look.elements.iter().map(|element| &*element.id).collect();
+        let all = listed(&look.all, Some(&labelled).filter(|_| !self.call.scope.is_blind()));
+        let sight = Sight {
+            look: &look,
+            lines: all.iter().map(|one| (one.element.id.clone(), compared(one))).collect(),
+            is_all: options.element_type == ElementType::Any && options.keywords.is_none(),
+            by_keyword: options.keywords.is_some(),
+        };
+        let changes = {
+            let (state, target) = (self.state(), handle.tab.target().as_str());
+            let opener = self.opener_of(target);
+            let mut state = state.lock();
+            state.opened_by(target, opener.as_deref());
+            state.saw(target, sight).filter(|_| !full)
+        };
         said.head = head(&look, options);
         if look.url.starts_with("chrome-error:") {
             said.done.push("The address could not be loaded: the browser shows an error page.".to_owned());
@@ -130,12 +142,27 @@ impl Visual<'_> {
         }
         self.tabs_into(&mut said);
         self.closed_dialogs_into(&mut said);
-        let elements: Vec<&VisibleElement> =
-            if changes.is_some() { &look.all } else { &look.elements }.iter().collect();
-        let text = said.text(&elements, changes.as_ref());
+        for status in &look.status {
+            if !said.page_texts.iter().any(|text| text.contains(status.trim_end_matches('…'))) {
+                said.page_texts.push(format!("status: {status}"));
+            }
+        }
+        // The first page lists everything in view; the others what they have labels for.
+        let is_whole = changes.is_some() || look.page == 1;
+        let shown: Vec<Listed<'_>> =
+            all.into_iter().filter(|one| is_whole || labelled.contains(&*one.element.id)).collect();
+        let text = said.text(&shown, changes.as_ref());
         let outcome =
             self.outcome(&text).with("page", look.page).with("pages", look.pages).with("total", look.all.len());
         Ok(with_picture(outcome, look.picture))
+    }
+
+    /// The tab that opened a tab.
+    fn opener_of(&self, target: &str) -> Option<String> {
+        let running = self.profile().ok()?.running().ok()?;
+        let view = running.supervisor().view();
+        let page = view.pages.iter().find(|page| page.target_id.as_str() == target)?;
+        page.opener.as_ref().map(ToString::to_string)
     }
 
     fn look(&self, handle: &TabHandle, options: &LookOptions) -> Result<Look, control::Error> {
@@ -228,7 +255,7 @@ fn head(look: &Look, options: &LookOptions) -> String {
     let keyed = options.keywords.as_ref().map(|_| format!(" that {matches} the keywords")).unwrap_or_default();
     let mut text = format!("{} {of}{noun}{keyed}, page {} of {}.", look.all.len(), look.page, look.pages);
     if look.page < look.pages {
-        text.push_str(&format!(" More: highlight with page {}.", look.page + 1));
+        text.push_str(&format!(" More labels: highlight with page {}.", look.page + 1));
     }
     match look.readiness {
         Readiness::Ready => {}

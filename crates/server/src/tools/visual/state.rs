@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::super::ToolError;
 use super::action::Pending;
 use cdpilot::code::Code;
-use cdpilot::page::{Doc, IdMatch, VisibleElement, matching_id};
+use cdpilot::page::{Doc, IdMatch, Look, VisibleElement, matching_id};
 
 /// Maximum number of tabs whose elements are remembered.
 const MOST_TABS: usize = 64;
@@ -18,6 +18,8 @@ pub(super) struct State {
     /// The action that waits for its confirmation.
     pub(super) pending: Option<Pending>,
     tabs: HashMap<String, Seen>,
+    /// The tab that opened each tab, by target ids.
+    openers: HashMap<String, String>,
 }
 
 /// What was seen of a tab.
@@ -30,6 +32,21 @@ struct Seen {
     listed: BTreeMap<String, String>,
     /// Ids of earlier documents.
     gone: HashSet<String>,
+    /// Ids with a label in the last picture.
+    labelled: HashSet<String>,
+    /// Ids that the last look found by keywords, if these are several.
+    by_keyword: HashSet<String>,
+}
+
+/// What a look has shown.
+pub(super) struct Sight<'a> {
+    pub(super) look: &'a Look,
+    /// The lines of all its elements.
+    pub(super) lines: Vec<(String, String)>,
+    /// Whether these are the elements of all types.
+    pub(super) is_all: bool,
+    /// Whether they were found by keywords.
+    pub(super) by_keyword: bool,
 }
 
 /// How a list of elements differs from the one before.
@@ -43,14 +60,9 @@ pub(super) struct Changes {
 impl State {
     /// Records what a look has shown, with the lines of the elements. If these are all elements of any type, they are compared
     /// with those before, provided that the document is the same.
-    pub(super) fn saw(
-        &mut self,
-        tab: &str,
-        doc: &Doc,
-        elements: &[VisibleElement],
-        lines: Vec<(String, String)>,
-        is_all: bool,
-    ) -> Option<Changes> {
+    pub(super) fn saw(&mut self, tab: &str, sight: Sight<'_>) -> Option<Changes> {
+        let Sight { look, lines, is_all, by_keyword } = sight;
+        let (doc, elements) = (&look.doc, &look.all);
         if self.tabs.len() >= MOST_TABS && !self.tabs.contains_key(tab) {
             self.tabs.clear();
         }
@@ -65,7 +77,12 @@ impl State {
             elements: BTreeMap::new(),
             listed: BTreeMap::new(),
             gone,
+            labelled: HashSet::new(),
+            by_keyword: HashSet::new(),
         });
+        let ids = |elements: &[VisibleElement]| elements.iter().map(|element| element.id.clone()).collect();
+        seen.labelled = ids(&look.elements);
+        seen.by_keyword = if by_keyword && elements.len() > 1 { ids(elements) } else { HashSet::new() };
         for element in elements {
             seen.gone.remove(&element.id);
             seen.elements.insert(element.id.clone(), element.clone());
@@ -91,6 +108,40 @@ impl State {
         }
         changes.removed = before.into_keys().filter(|id| !seen.listed.contains_key(id)).collect();
         Some(changes)
+    }
+
+    /// Whether it is plain which element an id means: it has a label in the last picture, which `is_blind` models do not get, and was not
+    /// found by keywords among several.
+    pub(super) fn is_plain(&self, tab: &str, id: &str, is_blind: bool) -> bool {
+        let Some(seen) = self.tabs.get(tab) else { return false };
+        (is_blind || seen.labelled.contains(id)) && !seen.by_keyword.contains(id)
+    }
+
+    /// Stores an element that was drawn anew in place of the one with its id.
+    pub(super) fn replace(&mut self, tab: &str, element: &VisibleElement) {
+        if let Some(seen) = self.tabs.get_mut(tab) {
+            seen.elements.insert(element.id.clone(), element.clone());
+        }
+    }
+
+    /// Adds elements that an error names.
+    pub(super) fn add(&mut self, tab: &str, elements: &[VisibleElement]) {
+        elements.iter().for_each(|element| self.replace(tab, element));
+    }
+
+    /// Stores which tab opened a tab.
+    pub(super) fn opened_by(&mut self, tab: &str, opener: Option<&str>) {
+        if self.openers.len() >= MOST_TABS && !self.openers.contains_key(tab) {
+            self.openers.clear();
+        }
+        if let Some(opener) = opener {
+            self.openers.insert(tab.to_owned(), opener.to_owned());
+        }
+    }
+
+    /// The tab that opened a tab.
+    pub(super) fn opener_of(&self, tab: &str) -> Option<String> {
+        self.openers.get(tab).cloned()
     }
 
     /// The element of an id, and a note when the id was not spelt exactly.

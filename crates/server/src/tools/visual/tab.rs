@@ -76,11 +76,16 @@ fn run(visual: &Visual<'_>, wanted: &Tab) -> Result<Outcome, ToolError> {
         }
         Action::Close => {
             let handle = visual.tab(tab)?;
+            let was_current = handle.info.active;
             let closed = profile.close_tab(handle.tab.target().as_str(), visual.deadline()).map_err(failed)?;
             visual.state().lock().forget(handle.tab.target().as_str());
             observation.done.push(format!("Closed {}.", handle.info.tab_id));
             if closed.replaced_by.is_some() {
                 observation.done.push("It was the last tab: an empty one replaces it.".to_owned());
+            }
+            if was_current && let Some(opener) = visual.back_to_opener(handle.tab.target().as_str()) {
+                observation.done.push(format!("{}, which opened it, is the current tab.", opener.info.tab_id));
+                return visual.shown(&opener, &LookOptions::new(), observation, true);
             }
             listed(visual, observation)
         }
