@@ -92,6 +92,7 @@ impl Stage {
         let all = "around.begin(); const near = document.getElementById('near').contentWindow;
              for (const one of [...Object.values(stages), near.stages.near]) one.begin('button', 'plain'); 0";
         self.eval("light", all);
+        self.eval("far", "stage.begin('button', 'plain'); 0");
         self.eval(place, &format!("stage.begin({kind:?}, {layout:?})"))
     }
 
