@@ -17,9 +17,9 @@ const MOST_ALIKE: usize = 8;
 pub enum Presence {
     /// Its node is there.
     There,
-    /// Its node is gone, or is now in another row or card, and exactly one element of the same frame has its role, name and setting: this one, with the same id.
+    /// Its node is gone, and exactly one element of the same frame has its role, name and setting: this one, with the same id.
     Redrawn(Box<VisibleElement>),
-    /// Its node is gone, or is now in another row or card, and no other element, or several, have its role, name and setting.
+    /// Its node is gone, and no element, or several, have its role, name and setting; or the page uses it for another row or card.
     Gone {
         /// The visible elements of its frame with the same role and name, at most 8.
         alike: Vec<VisibleElement>,

@@ -175,7 +175,7 @@ function redrawnAmong(shown) {
   if (!news.size) return { was, recycled };
   const gone = new Map();
   for (const [id, { whole }] of meanings) {
-    if (!news.has(whole) || (isThere(id) && !recycled.has(id))) continue;
+    if (!news.has(whole) || isThere(id)) continue;
     const all = gone.get(whole);
     if (all) all.push(id);
     else gone.set(whole, [id]);
@@ -205,17 +205,17 @@ function isRecycled(id, before) {
   return lookText(role, name) === before.look && meaningText(role, name, settingOf(element)) !== before.whole;
 }
 
-/** The element that a page has drawn in the place of one that is gone, or used again for another row, if exactly one means the same. */
+/** The element that a page has drawn in the place of one that is gone, if exactly one means the same. */
 calls.redrawn = ({ id }) => {
   forget();
   const before = meanings.get(id);
   const recycled = isThere(id);
-  if (recycled && !isRecycled(id, before)) return { present: true };
+  if (recycled) return isRecycled(id, before) ? { count: 0, recycled } : { present: true };
   if (!before) return { count: 0 };
   const found = meaningThese(new Set([before.whole]), new Set([before.look])).get(before.whole) || [];
-  if (found.length !== 1) return { count: found.length, recycled };
+  if (found.length !== 1) return { count: found.length };
   const [element] = found;
-  if (wasBeside(element, before)) return { count: 0, recycled };
+  if (wasBeside(element, before)) return { count: 0 };
   meanings.delete(id);
   const setting = settingOf(element);
   const [role, name] = [shownRole(roleFor(element)), steadyNameOf(element).slice(0, MOST_SHOWN_NAME)];
