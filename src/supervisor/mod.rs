@@ -58,7 +58,7 @@ mod page_ring;
 mod page_scripts;
 mod passive_queries;
 mod persistent_commands;
-#[cfg_attr(not(feature = "page"), allow(dead_code))]
+#[cfg_attr(not(feature = "page"), expect(dead_code, reason = "used by `page` only"))]
 mod recording;
 mod redial;
 mod registry;

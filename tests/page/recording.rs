@@ -1,5 +1,6 @@
 //! What a recorder reports of a person's work. Input is trusted and sent to the page itself, not by actions.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cdpilot::cdp::RecvError;
@@ -9,6 +10,10 @@ use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::chrome::soon;
+use crate::support::lease::Lease;
+use crate::support::person::Person;
+use crate::support::proxy::Proxy;
+use crate::support::share::rounds;
 use crate::support::test_tab::TestTab;
 
 /// A tab that is recorded, and a person who uses it.
@@ -222,4 +227,57 @@ fn popups_are_recorded_from_their_first_document() {
             assert!(!until.passed(), "{seen:#?}");
         }
     }
+}
+
+#[test]
+fn no_click_is_lost_or_doubled_when_the_connection_is_lost() {
+    let Some(lease) = Lease::take() else { return };
+    let proxy = Proxy::of(lease.url());
+    let page = TestTab::attached("recorded-cuts", &proxy.url());
+    page.site.page("/", "<button id=b onclick='this.textContent = ++clicks'>0</button><script>let clicks = 0</script>");
+    let options = RecorderOptions::of(vec![page.tab.target().clone()]);
+    let recorder = Recorder::begin(page.tab.supervisor(), options, soon()).unwrap();
+    page.go("/");
+    let person = Person::at(lease.url(), page.tab.target().as_str());
+    let at = person.middle("document.querySelector('#b')");
+    person.move_to(at);
+    let supervisor = page.supervisor();
+    let clicks = rounds("CDPILOT_TEST_CLICKS", 120, 500);
+    let mut reports: BTreeMap<u64, Reported> = BTreeMap::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for click in 1..=clicks {
+                person.press_at(at);
+                // Three cuts; clicks go on while the supervisor reconnects.
+                if click % (clicks / 4) == 0 && click < clicks {
+                    let cuts = (click / (clicks / 4)) as u64;
+                    let is_back = |now: &cdpilot::supervisor::View| now.is_active() && now.generation == cuts;
+                    supervisor.wait_until(soon(), is_back).unwrap();
+                    proxy.cut();
+                }
+            }
+        });
+        let until = soon();
+        let is_click = |one: &&Reported| one.report.kind == "click";
+        while reports.values().filter(is_click).count() < clicks {
+            assert!(!until.passed(), "{} reports", reports.len());
+            if let Ok(Recorded::Report(one)) = recorder.next(Deadline::after_secs(1))
+                && one.report.url.ends_with('/')
+            {
+                reports.insert(one.report.n, *one);
+                // Up to the first that is missing, as what is stored is acknowledged.
+                let whole = reports.values().zip(1..).take_while(|(one, n)| one.report.n == *n).last();
+                if let Some((last, _)) = whole {
+                    recorder.acknowledge(last);
+                }
+            }
+        }
+    });
+    let names: Vec<String> =
+        reports.values().filter_map(|one| Some(one.report.element.as_ref()?["name"].as_str()?.to_owned())).collect();
+    assert_eq!(names, (0..clicks).map(|n| n.to_string()).collect::<Vec<_>>());
+    let is_back = |now: &cdpilot::supervisor::View| now.is_active() && now.generation == 4;
+    assert!(supervisor.wait_until(soon(), is_back).is_some(), "three connections were lost");
+    drop(recorder);
+    supervisor.stop(soon());
 }

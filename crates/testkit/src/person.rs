@@ -65,6 +65,11 @@ impl Person {
     /// Clicks at a point of the viewport.
     pub fn click_at(&self, at: (f64, f64)) {
         self.move_to(at);
+        self.press_at(at);
+    }
+
+    /// Presses and releases the button where the mouse is, which must be `at` this point.
+    pub fn press_at(&self, at: (f64, f64)) {
         self.mouse("mousePressed", at, 1, "left");
         self.mouse("mouseReleased", at, 1, "left");
     }

@@ -57,6 +57,11 @@ class Recorder {
     this.drag = null;
     this.sheets = { count: -1, rules: [] };
     this.isOver = false;
+    this.suspected = false;
+    this.onHost = null;
+    this.lastClick = 0;
+    this.typedCount = 0;
+    this.rolling = -SCROLLED_MS;
     // Adding a listener twice adds it once, so that a window that is used again has each once.
     this.on = (event) => this.seen(event);
     this.onHide = () => this.settle();
@@ -493,7 +498,7 @@ class Recorder {
   }
 
   moved(event) {
-    const isMeant = (this.rolling !== undefined && event.timeStamp - this.rolling < SCROLLED_MS) || (this.isRecent(event, SCROLLED_MS) && (this.gesture.type === "pointer" ? !this.gesture.row : SCROLL_KEYS.has(this.gesture.key)));
+    const isMeant = event.timeStamp - this.rolling < SCROLLED_MS || (this.isRecent(event, SCROLLED_MS) && (this.gesture.type === "pointer" ? !this.gesture.row : SCROLL_KEYS.has(this.gesture.key)));
     if (!isMeant) return;
     const container = event.target instanceof Element ? event.target : null;
     if (this.scrolling && this.scrolling.container !== container) this.scrolled();

@@ -75,6 +75,9 @@ impl Store {
                 numbers.put(row, false)?;
             }
             put_pictures(on, &id, &pictures)?;
+            for picture in &pictures {
+                numbers.changed(picture.index)?;
+            }
             numbers.store()
         })
     }
@@ -301,6 +304,14 @@ impl<'a> Numbers<'a> {
         self.gaps += u64::from(row.kind == GAP);
         self.revision += 1;
         self.put.execute(params![self.id, row.index, row.kind, self.revision, is_posted, row.body])?;
+        Ok(())
+    }
+
+    /// An event has changed, because a screenshot of it was stored.
+    fn changed(&mut self, index: u64) -> Result<(), Error> {
+        self.revision += 1;
+        let sql = "UPDATE recording_events SET revision = ?3 WHERE recording = ?1 AND event_index = ?2";
+        self.on.execute(sql, params![self.id, index, self.revision])?;
         Ok(())
     }
 

@@ -81,11 +81,11 @@ fn a_capture_replaces_its_events_and_counts_gaps() {
     let wanted = [(1, json!("Hello")), (2, json!("now known")), (3, json!(3))];
     assert_eq!(events(&at, "r"), wanted);
     let now = recording(&at, "r");
-    assert_eq!((now.event_count, now.gaps, now.revision), (3, 1, 5));
-    // Each change is seen by those who follow, the last one of an event only.
+    assert_eq!((now.event_count, now.gaps, now.revision), (3, 1, 8));
+    // Each change is seen by those who follow, the last one of an event only; a screenshot is one.
     let changes = at.store().recording_changes("r", 2, 10, soon()).unwrap();
     let changes: Vec<(u64, u64)> = changes.iter().map(|event| (event.revision, event.index)).collect();
-    assert_eq!(changes, [(3, 1), (4, 3), (5, 2)]);
+    assert_eq!(changes, [(5, 3), (7, 2), (8, 1)]);
     let first = at.store().recording_events("r", 0, 1, soon()).unwrap().remove(0);
     assert!(first.has_before && first.has_after);
     let image = |after| at.store().recording_picture("r", 1, after, soon()).unwrap().unwrap().bytes;

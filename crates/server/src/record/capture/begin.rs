@@ -56,7 +56,7 @@ pub(in super::super) fn begin(request: CaptureRequest, sink: Arc<dyn Sink>) -> R
     }
     let (orders, to_worker) = crossbeam_channel::bounded(1);
     let (jobs, to_pictures) = crossbeam_channel::bounded(pictures::MOST_WAITING);
-    let is_paused = Arc::new(AtomicBool::new(false));
+    let (is_paused, pauses) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
     let begun = Arc::new(AtomicU64::new(0));
     let name = request.profile.name().to_owned();
     let filming = {
@@ -72,7 +72,7 @@ pub(in super::super) fn begin(request: CaptureRequest, sink: Arc<dyn Sink>) -> R
     let browser = Arc::clone(&running);
     let ending = Arc::clone(&sink);
     let worker = Worker::new(recorder, running, pages, sink, (film, jobs), request.first_index, seen);
-    let signals = Signals { is_paused: Arc::clone(&is_paused), begun: Arc::clone(&begun) };
+    let signals = Signals { is_paused: Arc::clone(&is_paused), pauses: Arc::clone(&pauses), begun: Arc::clone(&begun) };
     let worker = spawn(format!("rec-{name}"), move || {
         // Without this thread, nothing would be recorded any more.
         let on_panic = on_panic(|| ending.ended(StopReason::ServerEnded));
@@ -81,15 +81,17 @@ pub(in super::super) fn begin(request: CaptureRequest, sink: Arc<dyn Sink>) -> R
         drop((filming, picturing));
     });
     let worker = parking_lot::Mutex::new(Some(worker.map_err(|error| system(&error))?));
+    let has_url = url.is_some();
     if let Some(url) = url {
         let tab = browser.tabs.tab(first).map_err(|error| unavailable(&error))?;
         tab.go(&url, WaitUntil::DomContentLoaded, Late::IsReported, deadline).map_err(crate::control::Error::from)?;
     }
-    // What follows from that action may still be on its way.
+    // What follows from opening it may still be on its way.
+    let margin = if has_url { 200 } else { 0 };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time in milliseconds")]
-    begun.store((now() * 1000.0) as u64 + 200, Ordering::Release);
+    begun.store((now() * 1000.0) as u64 + margin, Ordering::Release);
     let started = started(&browser, first);
-    Ok(Capture { started, is_paused, orders, worker })
+    Ok(Capture { started, is_paused, pauses, orders, worker })
 }
 
 fn unavailable(error: &page::Error) -> Error {

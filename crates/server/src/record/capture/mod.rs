@@ -27,7 +27,7 @@ mod tabs;
 mod worker;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crossbeam_channel::Sender;
@@ -107,6 +107,8 @@ pub(super) struct Started {
 pub(super) struct Capture {
     started: Started,
     is_paused: Arc<AtomicBool>,
+    /// How often it was paused.
+    pauses: Arc<AtomicU64>,
     /// Ends the worker: what is sent here is signalled when everything is written.
     orders: Sender<Sender<()>>,
     worker: Mutex<Option<Thread>>,
@@ -121,6 +123,7 @@ impl Capture {
     /// Pauses it or goes on. What happens while it is paused is not recorded.
     pub(super) fn pause(&self, is_paused: bool) {
         self.is_paused.store(is_paused, Ordering::Release);
+        self.pauses.fetch_add(u64::from(is_paused), Ordering::AcqRel);
     }
 
     /// Ends it, and waits until everything is written, at most until the deadline.

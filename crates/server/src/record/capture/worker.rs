@@ -49,6 +49,8 @@ pub(super) struct Pages {
 /// What the service says to the thread.
 pub(super) struct Signals {
     pub(super) is_paused: Arc<AtomicBool>,
+    /// How often it was paused, so that a short pause is noticed too.
+    pub(super) pauses: Arc<AtomicU64>,
     /// When the first address was open, in milliseconds since 1970; 0 before that. Until then, nobody has done anything.
     pub(super) begun: Arc<AtomicU64>,
 }
@@ -81,6 +83,8 @@ pub(super) struct Worker {
     pub(super) afterwards: VecDeque<Afterwards>,
     pub(super) was_cut: bool,
     pub(super) was_paused: bool,
+    /// Pauses that a gap stands for.
+    pub(super) pauses: u64,
     /// In Unix seconds.
     pub(super) begun: f64,
 }
@@ -121,6 +125,7 @@ impl Worker {
             afterwards: VecDeque::new(),
             was_cut: false,
             was_paused: false,
+            pauses: 0,
             begun: f64::INFINITY,
         }
     }
@@ -134,7 +139,7 @@ impl Worker {
                 Err(crossbeam_channel::TryRecvError::Disconnected) => break End::Over,
                 Err(crossbeam_channel::TryRecvError::Empty) => {}
             }
-            self.pause(signals.is_paused.load(Ordering::Acquire));
+            self.pause(signals.is_paused.load(Ordering::Acquire), signals.pauses.load(Ordering::Acquire));
             let begun = signals.begun.load(Ordering::Acquire);
             if begun > 0 {
                 #[expect(clippy::cast_precision_loss, reason = "a time in milliseconds")]
@@ -204,9 +209,10 @@ impl Worker {
         }
     }
 
-    fn pause(&mut self, is_paused: bool) {
-        if self.was_paused && !is_paused {
+    fn pause(&mut self, is_paused: bool, pauses: u64) {
+        if pauses > self.pauses && !is_paused {
             self.gap(None, "the recording was paused");
+            self.pauses = pauses;
         }
         self.was_paused = is_paused;
     }
