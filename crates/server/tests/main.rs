@@ -69,6 +69,8 @@ mod network_routes;
 mod public_inputs;
 #[path = "record/capture.rs"]
 mod record_capture;
+#[path = "record/libraries.rs"]
+mod record_libraries;
 #[path = "record/routes.rs"]
 mod record_routes;
 #[path = "record/service.rs"]

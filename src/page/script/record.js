@@ -57,6 +57,7 @@ class Recorder {
     this.drag = null;
     this.sheets = { count: -1, rules: [] };
     this.isOver = false;
+    this.lastOver = null;
     this.suspected = false;
     this.onHost = null;
     this.lastClick = 0;
@@ -218,6 +219,10 @@ class Recorder {
 
   seen(event) {
     if (!event.isTrusted || this.isOver) return;
+    if (event.type === "pointermove") {
+      if (event.target === this.lastOver) return;
+      this.lastOver = event.target;
+    }
     try {
       forget();
       const handle = HANDLERS[event.type];
@@ -387,7 +392,12 @@ class Recorder {
     }
     this.typing.count++;
     this.typing.at = event.timeStamp;
-    if (performance.now() - this.typing.sent >= TYPING_MS || heldBy(control).length <= LONG_TEXT) this.typed(false);
+    if (performance.now() - this.typing.sent >= TYPING_MS || heldBy(control).length <= LONG_TEXT) {
+      this.typed(false);
+      // The listeners of the page come later, and may change what was typed.
+      const mine = this.typing;
+      startTimer(() => this.typing === mine && this.formatted(mine), 0);
+    }
     else if (!this.typing.timer) {
       this.typing.timer = true;
       const mine = this.typing;
@@ -396,6 +406,13 @@ class Recorder {
         if (this.typing === mine) this.typed(false);
       }, TYPING_MS);
     }
+  }
+
+  /** Reports the run of typing again, if the page has changed what was typed. */
+  formatted(typing) {
+    if (isSensitive(typing.element) || heldText(typing.element) === this.values.get(typing.element)) return;
+    typing.reported = -1;
+    this.typed(false);
   }
 
   /** Reports the run of typing. */
@@ -527,6 +544,7 @@ class Recorder {
 
   // Hovering: reported only if it showed what is used then.
 
+  /** The pointer was moved to another element. `pointerover` also comes when the page moves under a pointer that rests. */
   over(event, target) {
     if (event.pointerType !== "mouse") return;
     const control = controlAround(target);
@@ -613,7 +631,7 @@ class Recorder {
 const HANDLERS = {
   pointerdown(event, target) { this.pressed(event, target); },
   pointerup(event, target) { this.released(event, target); },
-  pointerover(event, target) { this.over(event, target); },
+  pointermove(event, target) { this.over(event, target); },
   click(event, target) { this.clicked(event, target); },
   auxclick(event, target) { if (event.button === 1) this.clicked(event, target); },
   contextmenu(event, target) { if (event.button === 2) this.clicked(event, target); },

@@ -8,10 +8,10 @@ use crate::support::api::TestServer;
 use crate::support::person::Person;
 
 /// A recording in progress and the person who is recorded.
-struct Stage {
-    served: TestServer,
+pub(crate) struct Stage {
+    pub(crate) served: TestServer,
     id: String,
-    person: Person,
+    pub(crate) person: Person,
 }
 
 impl Stage {
@@ -22,7 +22,7 @@ impl Stage {
         Some(Self::of(served, "/"))
     }
 
-    fn of(served: TestServer, path: &str) -> Self {
+    pub(crate) fn of(served: TestServer, path: &str) -> Self {
         let start_url = served.site.url("a", path);
         let begun = served.api.post("/recordings", &json!({ "start_url": start_url, "name": "Stage" })).ok();
         let id = begun["recording_id"].as_str().unwrap().to_owned();
@@ -34,7 +34,7 @@ impl Stage {
         Self { served, id, person }
     }
 
-    fn path(&self, end: &str) -> String {
+    pub(crate) fn path(&self, end: &str) -> String {
         format!("/recordings/{}{end}", self.id)
     }
 
@@ -47,7 +47,7 @@ impl Stage {
     }
 
     /// Ends the recording; its events.
-    fn events(&self) -> Vec<Value> {
+    pub(crate) fn events(&self) -> Vec<Value> {
         self.served.api.post(&self.path("/stop"), &json!({})).ok();
         let answer = self.served.api.get(&self.path("/events?limit=5000")).ok();
         answer["events"].as_array().unwrap().clone()
@@ -84,7 +84,7 @@ fn lines(events: &[Value]) -> Vec<String> {
 }
 
 /// The events of actions, and what followed them, without those of the start and end.
-fn actions(events: &[Value]) -> Vec<String> {
+pub(crate) fn actions(events: &[Value]) -> Vec<String> {
     let passive = ["recording_started", "recording_stopped", "tab_created", "tab_navigated", "tab_ready", "page_view"];
     lines(events).into_iter().filter(|line| !passive.iter().any(|kind| line.starts_with(kind))).collect()
 }
