@@ -553,7 +553,9 @@ class Recorder {
     // A large area opens nothing.
     const { width, height } = BOX.call(control);
     if (width * height > (innerWidth * innerHeight) / 4) return;
-    this.trail.push({ element: control, at: event.timeStamp });
+    // What can be seen in it already is not shown by hovering over it.
+    const seen = new WeakSet(Array.from(allIn(control, USED)).slice(0, 60).filter((one) => CHECK_VISIBLE.call(one, { visibilityProperty: true })));
+    this.trail.push({ element: control, at: event.timeStamp, seen });
     if (this.trail.length > 12) this.trail.shift();
   }
 
@@ -577,8 +579,9 @@ class Recorder {
     const trail = this.trail.filter(({ element, at }) => at > since && element !== control && !CONTAINS.call(control, element) && isConnected(element));
     this.trail = this.trail.slice(-1);
     for (let i = trail.length; i-- > 0; ) {
-      const { element, at } = trail[i];
-      const shown = this.mutations.some((one) => one.at >= at && one.at - at < HOVER_MS && one.node !== element && CONTAINS.call(one.node, control) && !CONTAINS.call(one.node, element));
+      const { element, at, seen } = trail[i];
+      const isTrigger = !seen.has(control) && (CONTAINS.call(element, control) || shownRole(roleFor(element)) !== "generic");
+      const shown = isTrigger && this.mutations.some((one) => one.at >= at && one.at - at < HOVER_MS && one.node !== element && CONTAINS.call(one.node, control) && !CONTAINS.call(one.node, element));
       if (shown || this.isShownByHover(control, element)) {
         this.report("hover", element, {}, { at });
         return;

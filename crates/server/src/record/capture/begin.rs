@@ -12,7 +12,7 @@ use super::worker::{Pages, Signals, Worker};
 use super::{Capture, CaptureRequest, Scope, Sink, Started, pictures};
 use crate::control::{Profile, Running};
 use cdpilot::page::{self, Late, Recorder, RecorderOptions, WaitUntil};
-use cdpilot::supervisor::{FrameRef, TargetId};
+use cdpilot::supervisor::{FrameRef, PageState, TargetId, View};
 use cdpilot::sync::{Deadline, on_panic, spawn};
 
 /// Time limit for the start.
@@ -48,6 +48,8 @@ pub(in super::super) fn begin(request: CaptureRequest, sink: Arc<dyn Sink>) -> R
     let options = RecorderOptions::of(pages.clone()).keeps_choosers(request.scope == Scope::Session);
     let recorder = Recorder::begin(supervisor, options, deadline).map_err(|error| unavailable(&error))?;
     let first = &pages[0];
+    // When a renderer is replaced, Chromium 156 restores only what the old one has confirmed: the first navigation comes after that.
+    drop(supervisor.evaluate(&FrameRef::TopOf(first.clone()), "1", Deadline::after(COMMAND)));
     let film = Arc::new(Film::default());
     film.watch(first);
     let url = request.start_url.as_deref().map(|url| request.profile.address(url)).transpose()?;
@@ -109,7 +111,8 @@ fn new_window(running: &Running, deadline: Deadline<'_>) -> Result<TargetId, Err
     let made = supervisor.browser_raw("Target.createTarget", &params, deadline.within(COMMAND));
     let made = made.map_err(|error| Error::Unavailable { problem: format!("no window can be opened: {error}") })?;
     let page = TargetId::from(made["targetId"].as_str().unwrap_or_default());
-    let is_there = supervisor.wait_until(deadline, |now| now.page(page.as_str()).is_some()).is_some();
+    let is_ready = |now: &View| now.page(page.as_str()).is_some_and(|page| page.state == PageState::Ready);
+    let is_there = supervisor.wait_until(deadline, is_ready).is_some();
     if is_there { Ok(page) } else { Err(Error::Unavailable { problem: "the new window did not appear".to_owned() }) }
 }
 
