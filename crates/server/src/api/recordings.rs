@@ -108,7 +108,7 @@ pub struct IngestRecording {
     /// What the person wanted to do.
     #[serde(default)]
     pub intent_note: Option<String>,
-    /// Its events.
+    /// Events as `GET /recordings/:id/events` returns them, at least one.
     pub events: Vec<Event>,
     /// Facts about it. Other fields are ignored.
     #[serde(default)]
@@ -128,7 +128,7 @@ pub struct CompileState {
 /// A recording.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RecordingInfo {
-    /// Its id.
+    /// Id of the recording.
     pub recording_id: String,
     /// Its name; null without one.
     pub name: Option<String>,
@@ -165,7 +165,7 @@ pub struct RecordingInfo {
 /// `POST /recordings`, `POST /recordings/import`, `POST /recordings/ingest`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RecordingCreated {
-    /// Its id.
+    /// Id of the recording.
     pub recording_id: String,
     /// The recording.
     pub recording: RecordingInfo,

@@ -65,8 +65,7 @@ impl Worker {
                 let mut data = object(data);
                 let cause = self.tabs.get(page).and_then(|tab| tab.cause(at));
                 data.extend(cause.map(|cause| ("caused_by".to_owned(), json!(cause))));
-                let is_begun = download.number;
-                let key = (format!("download {is_begun}"), 0);
+                let key = (format!("download {}", download.number), 0);
                 if !self.rows.contains_key(&key)
                     && let Some(index) = self.tab_event(page, EventType::Download, at, data)
                 {

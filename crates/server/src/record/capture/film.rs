@@ -38,11 +38,11 @@ pub(super) struct Shot {
     /// The address that the tab showed.
     pub(super) url: Arc<str>,
     pub(super) frame: LiveFrame,
-    /// Sensitive fields.
+    /// Where sensitive fields are: painted over in screenshots.
     pub(super) covered: Vec<Part>,
 }
 
-/// The frames.
+/// The newest frames of the tab in use, oldest first. Locked for list operations only.
 #[derive(Default)]
 pub(super) struct Film {
     state: Mutex<State>,

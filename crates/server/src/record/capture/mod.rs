@@ -70,7 +70,7 @@ pub(super) struct Keyframe {
 /// How often a stop looks for a worker that has ended.
 const STOPPED: Duration = Duration::from_millis(200);
 
-/// What is recorded.
+/// Which browser and tabs to record, and from which event number.
 pub(super) struct CaptureRequest {
     /// The profile; for the tabs of a session, of that session.
     pub(super) profile: Profile,
@@ -115,7 +115,7 @@ pub(super) struct Capture {
 }
 
 impl Capture {
-    /// Where it began.
+    /// Address and viewport when the recording began.
     pub(super) fn started(&self) -> Started {
         self.started.clone()
     }

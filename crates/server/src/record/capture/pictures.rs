@@ -16,7 +16,7 @@ use cdpilot::sync::Deadline;
 pub(super) const MOST_WAITING: usize = 256;
 /// Time limit for finding where a frame is in the viewport.
 const PLACING: Duration = Duration::from_millis(500);
-/// Length of one wait.
+/// How often the end of the recording is checked while no screenshot is requested.
 const TURN: Duration = Duration::from_millis(500);
 
 /// A screenshot to make.

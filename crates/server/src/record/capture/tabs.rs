@@ -12,7 +12,7 @@ const HISTORY: Duration = Duration::from_millis(400);
 /// How long after an action a navigation may begin that it caused, in seconds.
 const CAUSED_WITHIN: f64 = 5.0;
 
-/// A tab.
+/// A recorded tab: its number, what it shows, and its last action.
 #[derive(Debug, Default)]
 pub(super) struct Tab {
     /// Its number in the recording, from 1.
@@ -40,7 +40,7 @@ pub(super) enum Moved {
     Forward,
 }
 
-/// All tabs.
+/// The recorded tabs by target id, closed ones included.
 #[derive(Debug, Default)]
 pub(super) struct Tabs {
     all: HashMap<TargetId, Tab>,
