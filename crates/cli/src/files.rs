@@ -1,11 +1,12 @@
-//! Writes output files atomically.
+//! Writes output files atomically; reads texts from files and standard input within limits.
 
 use cdpilot::code::Code;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
+use super::output::clean;
 
 /// Who may read a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,4 +87,23 @@ fn temporary(readers: Readers) -> tempfile::Builder<'static, 'static> {
     #[cfg(not(unix))]
     let _ = readers; // permissions are inherited from the folder
     builder
+}
+
+/// Reads a file, or standard input for `-`.
+///
+/// # Errors
+/// The file cannot be read, is not UTF-8, or is larger than `most` bytes.
+pub(super) fn read_text(file: &str, most: u64) -> Result<String, Failure> {
+    let wrong = |problem: String| Failure::usage(format!("cannot read {}: {problem}", clean(file)));
+    let mut text = String::new();
+    let read = if file == "-" {
+        io::stdin().lock().take(most + 1).read_to_string(&mut text)
+    } else {
+        File::open(file).and_then(|opened| opened.take(most + 1).read_to_string(&mut text))
+    };
+    read.map_err(|problem| wrong(problem.to_string()))?;
+    if text.len() as u64 > most {
+        return Err(wrong(format!("it is larger than {most} bytes")));
+    }
+    Ok(text)
 }

@@ -1,6 +1,5 @@
 //! Files of recordings.
 
-use std::io::Read as _;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -89,7 +88,7 @@ fn pretty(content: &Value) -> Result<String, Failure> {
 }
 
 pub(super) fn import(link: &Link<'_>, args: &Import, out: &Out) -> Result<Exit, Failure> {
-    let text = read(&args.file)?;
+    let text = files::read_text(&args.file, MOST)?;
     let content: Value = serde_json::from_str(&text)
         .map_err(|problem| Failure::usage(format!("{} is not JSON: {problem}", clean(&args.file))))?;
     let format = args.format.map(Into::into).or_else(|| recognised(&content)).ok_or_else(|| {
@@ -112,19 +111,4 @@ fn recognised(content: &Value) -> Option<RecordingFormat> {
         return Some(RecordingFormat::Cdpilot);
     }
     content["steps"].is_array().then_some(RecordingFormat::Devtools)
-}
-
-fn read(file: &str) -> Result<String, Failure> {
-    let wrong = |problem: String| Failure::usage(format!("cannot read {}: {problem}", clean(file)));
-    let mut text = String::new();
-    let read = if file == "-" {
-        std::io::stdin().lock().take(MOST + 1).read_to_string(&mut text)
-    } else {
-        std::fs::File::open(file).and_then(|opened| opened.take(MOST + 1).read_to_string(&mut text))
-    };
-    read.map_err(|problem| wrong(problem.to_string()))?;
-    if text.len() as u64 > MOST {
-        return Err(wrong(format!("it is larger than {MOST} bytes")));
-    }
-    Ok(text)
 }

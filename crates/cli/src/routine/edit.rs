@@ -1,6 +1,6 @@
 //! Writing and changing a routine: in an editor, or from a file. A text that is refused is kept.
 
-use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::super::chat::link::Link;
 use super::super::client::Request;
 use super::super::failure::{Exit, Failure};
+use super::super::files;
 use super::super::output::{Out, clean, one_line};
 use super::super::settings::env;
 use cdpilot::code::Code;
@@ -50,7 +51,7 @@ pub(super) fn edit(
         return store(link, name, before.as_ref(), None, rename, out);
     }
     if let Some(file) = file {
-        return store(link, name, before.as_ref(), Some(&from_file(file)?), rename, out);
+        return store(link, name, before.as_ref(), Some(&files::read_text(file, MOST)?), rename, out);
     }
     if !io::stdin().is_terminal() {
         return Err(Failure::usage(
@@ -137,21 +138,6 @@ fn again() -> bool {
     let _ = write!(io::stderr(), "Press Enter to edit it again, or Ctrl-C to leave: ");
     let mut line = String::new();
     io::stdin().read_line(&mut line).is_ok_and(|count| count > 0)
-}
-
-fn from_file(file: &str) -> Result<String, Failure> {
-    let wrong = |problem: String| Failure::usage(format!("cannot read {}: {problem}", clean(file)));
-    let mut text = String::new();
-    let read = if file == "-" {
-        io::stdin().lock().take(MOST + 1).read_to_string(&mut text)
-    } else {
-        std::fs::File::open(file).and_then(|opened| opened.take(MOST + 1).read_to_string(&mut text))
-    };
-    read.map_err(|problem| wrong(problem.to_string()))?;
-    if text.len() as u64 > MOST {
-        return Err(wrong(format!("it is larger than {MOST} bytes")));
-    }
-    Ok(text)
 }
 
 /// Where a text is while it is edited: in the folder for temporary files, so that it survives a failure.
