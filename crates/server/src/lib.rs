@@ -8,19 +8,22 @@
 //! | [`llm`] | models behind OpenAI-compatible endpoints |
 //! | [`store`] | the database of conversations, routines and recordings |
 //! | [`record`] | what a person does in a browser, as events |
+//! | [`compile`] | what a model gets of a recording that it turns into a routine, and what it may submit |
 //! | [`tools`] | tools for models |
 //! | [`agent`] | conversations of a model that uses the browser |
 //! | [`mcp`] | clients and servers of the Model Context Protocol |
 //! | [`http`] | the HTTP engine, and the proxy of sessions whose hosts are restricted |
 //! | [`api`], [`server`] | types of the HTTP API; its routes |
 //!
-//! A module uses only the ones below it: `server` → `agent`, `mcp` → `tools` → `control`, `server` → `record` → `control`; `config`, `secrets`, `llm`, `store` and
+//! A module uses only the ones below it: `server` → `agent`, `mcp` → `tools` → `control`, `server` → `agent` → `compile` → `record` → `control`; `config`, `secrets`, `llm`, `store` and
 //! `http` stand beside `control`.
 
 #[doc(hidden)]
 pub mod agent;
 #[doc(hidden)]
 pub mod api;
+#[doc(hidden)]
+pub mod compile;
 pub mod config;
 pub mod control;
 #[doc(hidden)]
