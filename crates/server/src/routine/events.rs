@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::model::Step;
+use super::model::{Routine, Step};
 use super::problem::Problems;
 
 /// One recorded event of a step.
@@ -29,6 +29,23 @@ impl StepEvents {
         let Some(events) = self.steps.get(&step).filter(|events| !events.is_empty()) else { return false };
         !events.iter().flat_map(|event| &event.texts).any(|text| text.contains(keyword))
     }
+}
+
+/// The events of the steps that a changed text has as they were, by their new numbers.
+#[must_use]
+pub fn kept_events(old: &Routine, new: &Routine, events: &BTreeMap<String, Vec<u64>>) -> BTreeMap<String, Vec<u64>> {
+    let mut from = 0;
+    let mut kept = BTreeMap::new();
+    for step in &new.steps {
+        // In order: of two steps alike, each keeps its own.
+        let same = old.steps.iter().enumerate().skip(from).find(|(_, before)| before.digest() == step.digest());
+        let Some((at, before)) = same else { continue };
+        from = at + 1;
+        if let Some(of_step) = events.get(&before.n.to_string()) {
+            kept.insert(step.n.to_string(), of_step.clone());
+        }
+    }
+    kept
 }
 
 /// Checks that events exist, are in order and belong to one step each. One problem a step and rule.

@@ -84,6 +84,7 @@ fn acknowledged_writes_survive_a_kill() {
         markdown: "first".to_owned(),
         recording: None,
         defaults: json!({}),
+        step_events: Value::Null,
     };
     at.store().create_routine(new, soon()).unwrap();
     let mut texts = BTreeMap::from([(1, "first".to_owned())]);

@@ -45,6 +45,23 @@ pub enum AmbiguityKind {
     ConditionalOverlay,
 }
 
+impl AmbiguityKind {
+    /// Its name in JSON, which is also the topic of questions about it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PositionOrIdentity => "position_or_identity",
+            Self::FilterTouched => "filter_touched",
+            Self::Subset => "subset",
+            Self::VaryingValue => "varying_value",
+            Self::ComputedValue => "computed_value",
+            Self::Login => "login",
+            Self::StartAfterSubmit => "start_after_submit",
+            Self::ConditionalOverlay => "conditional_overlay",
+        }
+    }
+}
+
 /// The ambiguities of a recording. The same recording results in the same list.
 #[must_use]
 pub fn ambiguities(_events: &[Event], _draft: &Draft, _intent_note: &str) -> Vec<Ambiguity> {

@@ -42,7 +42,7 @@ pub(super) fn create(call: &Call<'_>, new: CreateRoutine) -> Result<RoutineCreat
     let markdown = checked_text(call, &new.routine_markdown)?;
     let defaults = checked_defaults(new.defaults.as_ref())?.unwrap_or_else(|| json!({}));
     let id = new_id()?;
-    let new = NewRoutine { id: id.clone(), name, markdown, recording: None, defaults };
+    let new = NewRoutine { id: id.clone(), name, markdown, recording: None, defaults, step_events: Value::Null };
     let routine = store(call)?.create_routine(new, deadline())?;
     Ok(RoutineCreated { routine_id: id, routine: info(routine) })
 }
@@ -52,15 +52,31 @@ pub(super) fn show(call: &Call<'_>, _: NoFields) -> Result<OneRoutine, ApiError>
 }
 
 pub(super) fn change(call: &Call<'_>, change: ChangeRoutine) -> Result<OneRoutine, ApiError> {
-    let id = found(call)?.id;
+    let before = found(call)?;
     let name = change.name.as_deref().map(checked_name).transpose()?;
     let markdown = change.routine_markdown.as_deref().map(|text| checked_text(call, text)).transpose()?;
     let defaults = checked_defaults(change.defaults.as_ref())?;
+    let step_events = match &markdown {
+        Some(markdown) => kept_events(call, &before, markdown)?,
+        None => Value::Null,
+    };
     if name.is_none() && markdown.is_none() && defaults.is_none() {
         return Err(ApiError::bad("nothing changes; give name, routine_markdown or defaults"));
     }
-    let wanted = RoutineChange { name, markdown, defaults };
-    Ok(OneRoutine { routine: info(store(call)?.change_routine(&id, change.version, wanted, deadline())?) })
+    let wanted = RoutineChange { name, markdown, defaults, step_events };
+    Ok(OneRoutine { routine: info(store(call)?.change_routine(&before.id, change.version, wanted, deadline())?) })
+}
+
+/// The recorded events of the steps that a new text has unchanged.
+fn kept_events(call: &Call<'_>, before: &StoredRoutine, markdown: &str) -> Result<Value, ApiError> {
+    let versions = store(call)?.routine_versions(&before.id, deadline())?;
+    let present = versions.into_iter().find(|version| version.n == before.version);
+    let events = present.map(|version| version.step_events).filter(|events| !events.is_null());
+    let Some(events) = events.and_then(|events| serde_json::from_value(events).ok()) else { return Ok(Value::Null) };
+    match (routine::parse(&before.markdown), routine::parse(markdown)) {
+        (Ok(old), Ok(new)) => Ok(json!(routine::kept_events(&old, &new, &events))),
+        _ => Ok(Value::Null),
+    }
 }
 
 pub(super) fn delete(call: &Call<'_>, _: NoFields) -> Result<Removed, ApiError> {
