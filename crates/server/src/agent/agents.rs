@@ -17,7 +17,7 @@ use super::prompts::Prompts;
 use super::repair;
 use super::settings::{Mode, NewConversation, REFUSED_HOSTS, Settings};
 use super::slots::Slots;
-use super::{Error, Follower, Permission, WRITE, held_up, questions, routine, run};
+use super::{Error, Follower, Permission, WRITE, compile, held_up, questions, routine, run};
 use crate::control::Control;
 use crate::llm::Models;
 use crate::store::{self, Batch, Conversation, ConversationState, Store};
@@ -96,6 +96,7 @@ impl Agents {
     pub fn new(control: Arc<Control>, tools: impl ProvideTools + 'static, store: Store) -> Result<Self, Error> {
         let prompts = Prompts::of(control.home())?;
         store.recover(Deadline::after(WRITE))?;
+        compile::recover(&store)?;
         let inner = Inner {
             control,
             tools: Box::new(tools),
@@ -173,6 +174,7 @@ impl Agents {
         }
         let inner = self.inner();
         let (conversation, live) = inner.find(id)?;
+        compile::check_inputs_of_compilation(&conversation.mode)?;
         let text = inner.cover(text)?;
         inner.settle(&conversation, &live);
         run::begin(inner, &live, |live| {
@@ -217,6 +219,7 @@ impl Agents {
         }
         let inner = self.inner();
         let (conversation, live) = inner.find(id)?;
+        compile::check_inputs_of_compilation(&conversation.mode)?;
         let text = inner.cover(text)?;
         inner.settle(&conversation, &live);
         run::begin(inner, &live, |live| {
@@ -292,6 +295,7 @@ impl Agents {
         if live.set_paused(false) {
             return Ok(conversation.last_event);
         }
+        compile::check_inputs_of_compilation(&conversation.mode)?;
         inner.settle(&conversation, &live);
         let nothing = || Error::conflict("the conversation is not paused and has no unfinished turn; send a message");
         if live.is_running() {
@@ -468,7 +472,7 @@ impl Inner {
     }
 
     /// Waits for the thread of a run whose end is stored already.
-    fn settle(&self, conversation: &Conversation, live: &Live) {
+    pub(super) fn settle(&self, conversation: &Conversation, live: &Live) {
         if conversation.state != ConversationState::Active {
             live.wait_for_end(Deadline::after(SETTLING));
         }
@@ -496,7 +500,7 @@ impl Inner {
     }
 
     /// A text of the user without the secrets of the home. Passwords that the user gives to the model stay.
-    fn cover(&self, text: &str) -> Result<String, Error> {
+    pub(super) fn cover(&self, text: &str) -> Result<String, Error> {
         let toolbox = self.tools.toolbox().map_err(|problem| Error::Tools { problem })?;
         Ok(toolbox.registry().secrets().cover_own(text).into_owned())
     }

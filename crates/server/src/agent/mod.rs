@@ -21,6 +21,7 @@
 //! | `host_requests` | requests for hosts that a conversation may not reach |
 //! | `held_up` | what holds up a run |
 //! | `routine` | runs of routines: what a model is held to while it follows one |
+//! | `compile` | conversations that turn a recording into a routine |
 //! | `repair` | results for calls that were interrupted |
 //! | `stuck` | recognises that a model makes no progress |
 //! | `pictures` | which images a model still gets |
@@ -37,6 +38,7 @@
 mod agents;
 mod approvals;
 mod calls;
+mod compile;
 mod condense;
 mod dialogs;
 mod error;
@@ -70,6 +72,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use agents::{Agents, ProvideTools};
 pub use approvals::Decision;
+pub use compile::{CompileBegun, CompileStart};
 pub use error::Error;
 pub use follow::{Followed, Follower};
 pub use held_up::{HoldUp, HoldUpState};

@@ -82,8 +82,6 @@ pub struct Compilation {
     pub error: Option<CompileFailure>,
     /// Path of its trace.
     pub trace_path: Option<String>,
-    /// Requests to the model since the person was last heard.
-    pub requests: u32,
     /// Id of the routine that was saved.
     pub routine_id: Option<String>,
 }
@@ -129,7 +127,7 @@ pub struct Review {
 }
 
 /// Why a compilation failed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CompileFailure {
     /// The code of the error.
     pub code: String,

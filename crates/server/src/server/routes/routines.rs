@@ -228,7 +228,7 @@ fn number(call: &Call<'_>, at: usize) -> Result<u64, ApiError> {
     })
 }
 
-fn checked_name(name: &str) -> Result<String, ApiError> {
+pub(super) fn checked_name(name: &str) -> Result<String, ApiError> {
     let name = name.trim();
     let has_control = name.chars().any(char::is_control);
     if name.is_empty() || name.chars().count() > MOST_NAME || has_control || name.contains('/') {
@@ -293,7 +293,7 @@ fn merged(own: Option<RunLimits>, of_routine: Option<RunLimits>) -> RunLimits {
     }
 }
 
-fn info(stored: StoredRoutine) -> RoutineInfo {
+pub(super) fn info(stored: StoredRoutine) -> RoutineInfo {
     // What is stored was checked; a text of an older version of the program may have problems by now.
     let parsed = routine::parse(&stored.markdown).ok();
     let inputs = parsed.iter().flat_map(|parsed| &parsed.inputs).map(|input| RoutineInput {
