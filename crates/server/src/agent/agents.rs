@@ -1,8 +1,8 @@
 //! The conversations of a home.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crossbeam_channel::{Sender, bounded};
@@ -20,6 +20,7 @@ use super::slots::Slots;
 use super::{Error, Follower, Permission, WRITE, compile, held_up, questions, routine, run};
 use crate::control::Control;
 use crate::llm::Models;
+use crate::record::Recordings;
 use crate::store::{self, Batch, Conversation, ConversationState, Store};
 use crate::tools::Toolbox;
 use cdpilot::sync::{Deadline, Thread, spawn};
@@ -76,6 +77,8 @@ pub(super) struct Inner {
     pub(super) store: Store,
     pub(super) prompts: Prompts,
     pub(super) slots: Slots,
+    /// Records the runs that are compared with a recording.
+    pub(super) recordings: OnceLock<Arc<Recordings>>,
     /// Locked for map operations only.
     lives: Mutex<HashMap<String, Arc<Live>>>,
     is_ending: AtomicBool,
@@ -103,6 +106,7 @@ impl Agents {
             store,
             prompts,
             slots: Slots::default(),
+            recordings: OnceLock::new(),
             lives: Mutex::default(),
             is_ending: AtomicBool::new(false),
         };
@@ -112,6 +116,11 @@ impl Agents {
         let watch = spawn("agent-watch", move || held_up::watch(&watched, &ended));
         let watch = watch.map_err(|problem| Error::Thread { problem: problem.to_string() })?;
         Ok(Self { owner: Arc::new(Owner { inner, end: Some(end), watch: Some(watch) }) })
+    }
+
+    /// Sets the recordings of the home, which runs with `verify` need. Without effect the second time.
+    pub fn set_recordings(&self, recordings: Arc<Recordings>) {
+        let _ = self.inner().recordings.set(recordings);
     }
 
     /// The database of the home, for routes that list or change routines and read reports.

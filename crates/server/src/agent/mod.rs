@@ -78,8 +78,8 @@ pub use follow::{Followed, Follower};
 pub use held_up::{HoldUp, HoldUpState};
 pub use reading::Overview;
 pub use routine::{
-    Permission, RoutineError, RoutineStart, RunCause, RunCounts, RunFacts, RunItems, RunLimits, RunResult, RunStep,
-    StepHow, StepStatus, check_routine, run_facts,
+    Permission, RoutineError, RoutineStart, RunCause, RunCounts, RunFacts, RunItems, RunLimits, RunMiss, RunResult,
+    RunStep, RunVerification, StepHow, StepStatus, check_routine, run_facts,
 };
 pub use settings::{Mode, NewConversation};
 

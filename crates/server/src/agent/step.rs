@@ -209,7 +209,13 @@ impl Turn<'_> {
                 self.commit(draft)?;
                 return Ok(Some(End::Routine(ending)));
             }
-            Some(Answered::Done) | None => {}
+            Some(Answered::Done) => {
+                if let Some(ending) = self.verify_run()? {
+                    self.commit(draft)?;
+                    return Ok(Some(End::Routine(ending)));
+                }
+            }
+            None => {}
         }
         draft.event(COMPLETE, complete(&self.live.id, true, false));
         draft.change(|batch| batch.state(ConversationState::Idle).unfinished(false));

@@ -386,6 +386,9 @@ impl<'a> Turn<'a> {
             End::Failed { code, .. } => run.end(RunStatus::Failed, Some(code.as_str())),
             End::Routine(ending) => run.end_early(ending),
         }
+        if !matches!(end, End::Finished | End::Waiting) {
+            run.drop_verification(self.inner);
+        }
         let is_over = matches!(end, End::Finished | End::Routine(_));
         if let Err(problem) = self.commit(Draft::default()) {
             tracing::warn!(conversation = %self.live.id, %problem, "the report of a run could not be stored");

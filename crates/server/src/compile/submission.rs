@@ -11,7 +11,7 @@ use super::state::{Compilation, Review};
 use super::values::check_values;
 use super::view::{cut, quoted};
 use super::{Ambiguity, Evidence};
-use crate::record::draft::{Step as DraftStep, StepType};
+use crate::record::draft::{Draft, Step as DraftStep, StepType};
 use crate::record::{Element, Event};
 use crate::routine::{self, Context, InstructionKind, Problem, RecordedEvent, Routine, Step, StepEvents};
 
@@ -229,18 +229,25 @@ fn check_left_out(
         .chain(submission.left_out.iter().flat_map(|left_out| &left_out.events))
         .copied()
         .collect();
-    let missing = evidence.draft.normalized_steps.iter().enumerate().filter(|(at, step)| {
-        is_needed(*at, step) && !step.source_event_indexes.iter().any(|index| used.contains(index))
-    });
-    for (_, step) in missing.take(MOST_OF_KIND) {
-        let events: Vec<String> = step.source_event_indexes.iter().map(ToString::to_string).collect();
+    for action in missing_actions(&evidence.draft, &used).into_iter().take(MOST_OF_KIND) {
         let message = format!(
-            "a recorded action is in no step: {} (events {}); name its events in step_events, or in left_out with the reason",
-            cut(&step.description, 120),
-            events.join(", ")
+            "a recorded action is in no step: {action}; name its events in step_events, or in left_out with the reason"
         );
         problems.push(problem(1, "EVENTS_MISSING", message));
     }
+}
+
+/// The recorded actions of which no event is among `known`, as clauses.
+#[must_use]
+pub fn missing_actions(draft: &Draft, known: &BTreeSet<u64>) -> Vec<String> {
+    let missing = draft.normalized_steps.iter().enumerate().filter(|(at, step)| {
+        is_needed(*at, step) && !step.source_event_indexes.iter().any(|index| known.contains(index))
+    });
+    let described = missing.map(|(_, step)| {
+        let events: Vec<String> = step.source_event_indexes.iter().map(ToString::to_string).collect();
+        format!("{} (events {})", cut(&step.description, 120), events.join(", "))
+    });
+    described.collect()
 }
 
 /// Whether a routine has to repeat a derived step, or to leave it out knowingly.

@@ -7,9 +7,10 @@ use crate::agent::events::{AGENT_EVENT, AgentEvent, Source};
 use crate::agent::messages::{Entry, Kind};
 use crate::agent::settings::{Mode, NewConversation};
 use crate::agent::{Agents, Error, WRITE, questions, repair, run};
-use crate::compile::{Compilation, CompileFailure, CompileStatus};
+use crate::compile::{Compilation, CompileFailure, CompileStatus, Review};
 use crate::llm::Models;
 use crate::record::{Event, stored_events};
+use crate::replay::Recorded;
 use crate::store::{
     self, Batch, ConversationState, NewRoutine, RecordingStatus, Store, StoredRecording, StoredRoutine,
 };
@@ -50,7 +51,7 @@ impl Agents {
     pub fn compile(&self, start: CompileStart, deadline: Deadline<'_>) -> Result<CompileBegun, Error> {
         let inner = self.inner();
         let CompileStart { recording: id, model, mut exclude } = start;
-        let recording = recording(&inner.store, &id)?;
+        let recording = recording_of(&inner.store, &id)?;
         if recording.status == RecordingStatus::Active {
             return Err(Error::conflict("the recording is active; stop it first"));
         }
@@ -120,7 +121,7 @@ impl Agents {
     /// # Errors
     /// [`Error::NoRecording`], [`Error::Store`].
     pub fn compilation(&self, recording_id: &str) -> Result<Compilation, Error> {
-        Ok(state_of(&recording(&self.inner().store, recording_id)?))
+        Ok(state_of(&recording_of(&self.inner().store, recording_id)?))
     }
 
     /// Answers the questions of a compilation, or tells it what to change in the routine that was read.
@@ -146,7 +147,7 @@ impl Agents {
         inner.settle(&stored, &live);
         let after = run::begin(inner, &live, |live| {
             // As it is now that no other run can begin.
-            let mut state = state_of(&recording(&inner.store, recording_id)?);
+            let mut state = state_of(&recording_of(&inner.store, recording_id)?);
             if state.conversation_id != live.id {
                 return Err(Error::conflict("another compilation of the recording was begun; read its state first"));
             }
@@ -187,7 +188,7 @@ impl Agents {
     /// that is in use. The routine can be saved after any of them.
     pub fn save_compilation(&self, recording_id: &str, name: &str, defaults: Value) -> Result<StoredRoutine, Error> {
         let inner = self.inner();
-        let stored = recording(&inner.store, recording_id)?;
+        let stored = recording_of(&inner.store, recording_id)?;
         let status = state_of(&stored).status;
         if status != CompileStatus::Review {
             return Err(nothing_to_save(status));
@@ -205,7 +206,7 @@ impl Agents {
                 markdown: review.routine_markdown.clone(),
                 recording: Some(of.clone()),
                 defaults: defaults.clone(),
-                step_events: json!(review.step_events),
+                step_events: json!(recorded(review, &state.exclude)),
             };
             (state.status, state.routine_id) = (CompileStatus::Completed, Some(id.clone()));
             Ok((routine, json!(state)))
@@ -240,9 +241,18 @@ pub(in crate::agent) fn check_inputs_of_compilation(mode: &str) -> Result<(), Er
     }
 }
 
-fn recording(store: &Store, id: &str) -> Result<StoredRecording, Error> {
+fn recording_of(store: &Store, id: &str) -> Result<StoredRecording, Error> {
     let found = store.recording(id, Deadline::after(WRITE))?;
     found.ok_or_else(|| Error::NoRecording { id: id.chars().take(80).collect() })
+}
+
+/// The events of a routine, as they are stored with it.
+fn recorded(review: &Review, exclude: &[u64]) -> Recorded {
+    Recorded {
+        steps: review.step_events.clone(),
+        left_out: review.left_out.iter().flat_map(|left_out| left_out.events.clone()).collect(),
+        exclude: exclude.to_vec(),
+    }
 }
 
 fn check_excluded(events: &[Event], exclude: &[u64]) -> Result<(), Error> {

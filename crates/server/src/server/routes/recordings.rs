@@ -197,7 +197,7 @@ impl EventSource for Stream {
 }
 
 fn recordings<'c>(call: &Call<'c>) -> Result<&'c Recordings, ApiError> {
-    call.context.agent.as_ref().map(|agent| &agent.recordings).map_err(Clone::clone)
+    call.context.agent.as_ref().map(|agent| &*agent.recordings).map_err(Clone::clone)
 }
 
 fn format(format: RecordingFormat) -> Format {

@@ -14,6 +14,7 @@ use crate::api::{
     VersionList, VersionQuery,
 };
 use crate::http::Answer;
+use crate::replay::Recorded;
 use crate::routine;
 use crate::store::{
     BrowserBinding, NewRoutine, RoutineChange, RoutineVersion, Store, StoredRoutine, StoredRun, new_id,
@@ -72,9 +73,13 @@ fn kept_events(call: &Call<'_>, before: &StoredRoutine, markdown: &str) -> Resul
     let versions = store(call)?.routine_versions(&before.id, deadline())?;
     let present = versions.into_iter().find(|version| version.n == before.version);
     let events = present.map(|version| version.step_events).filter(|events| !events.is_null());
-    let Some(events) = events.and_then(|events| serde_json::from_value(events).ok()) else { return Ok(Value::Null) };
+    let recorded = events.and_then(|events| serde_json::from_value::<Recorded>(events).ok());
+    let Some(recorded) = recorded else { return Ok(Value::Null) };
     match (routine::parse(&before.markdown), routine::parse(markdown)) {
-        (Ok(old), Ok(new)) => Ok(json!(routine::kept_events(&old, &new, &events))),
+        (Ok(old), Ok(new)) => {
+            let steps = routine::kept_events(&old, &new, &recorded.steps);
+            Ok(json!(Recorded { steps, ..recorded }))
+        }
         _ => Ok(Value::Null),
     }
 }
@@ -136,15 +141,15 @@ pub(super) fn remove_permission(call: &Call<'_>, _: NoFields) -> Result<OneRouti
 /// Starts a run, and streams its events.
 pub(super) fn run(call: &Call<'_>, wanted: RunRoutine) -> Result<Reply, ApiError> {
     let (agents, routine) = (agents(call)?, found(call)?);
-    let is_modelless = wanted.model.as_deref() == Some("none");
-    if is_modelless || wanted.fast_only || wanted.verify {
-        let problem = "no step of this routine was recorded, so a run needs a model; leave out model: \"none\", fast_only and verify";
+    if wanted.model.as_deref() == Some("none") || wanted.fast_only {
+        let problem = "steps cannot be run without a model yet; leave out model: \"none\" and fast_only";
         return Err(ApiError::new(Code::Conflict, problem));
     }
     let defaults: RunDefaults = serde_json::from_value(routine.defaults.clone()).unwrap_or_default();
     let limits = merged(wanted.limits, defaults.limits);
     checked_limits(&limits)?;
-    let login = wanted.login.or(defaults.login).unwrap_or_default();
+    let clean = wanted.verify.then_some(Login::Own);
+    let login = wanted.login.or(clean).or(defaults.login).unwrap_or_default();
     if wanted.hosts.is_some() && login == Login::Profile {
         return Err(ApiError::bad(
             "hosts: the logged-in context of a profile has no limits; add login: \"own\", or leave out hosts",
@@ -169,8 +174,15 @@ pub(super) fn run(call: &Call<'_>, wanted: RunRoutine) -> Result<Reply, ApiError
             }
         }
     }
-    let start = RoutineStart { routine, conversation, inputs: wanted.inputs, secrets: wanted.secrets, limits };
-    let (id, after) = agents.run_routine(start).map_err(refused)?;
+    let start = RoutineStart {
+        routine,
+        conversation,
+        inputs: wanted.inputs,
+        secrets: wanted.secrets,
+        limits,
+        verify: wanted.verify,
+    };
+    let (id, after) = agents.run_routine(start, call.deadline).map_err(refused)?;
     follow(agents, &id, after)
 }
 
@@ -358,6 +370,7 @@ fn run_info(run: &StoredRun) -> RunInfo {
         counts: facts.counts,
         steps: facts.steps,
         result: facts.result,
+        verification: facts.verification,
         model_requests: facts.model_requests,
         started_at: run.started_at,
         ended_at: run.ended_at,
