@@ -132,6 +132,31 @@ fn line(reported: &Reported) -> String {
     format!("{} {} {:?}{data}", report.kind, of("role"), of("name"))
 }
 
+/// The title of a row or item tells it from its siblings: neither a button that all of them have, nor a time.
+#[test]
+fn rows_and_cards_have_a_title_of_their_own() {
+    let buttons = "<button class=a>Archive</button><button>Print</button>";
+    let row = |n: u32| format!("<tr><th>Invoice {n}</th><td>Ada</td><td>{buttons}</td></tr>");
+    let plain = |n: u32| format!("<tr><td>{buttons}</td><td>12:0{n}</td><td>Open</td><td>Order {n}</td></tr>");
+    let card = |name: &str| format!("<div class=card><img alt=''><div>Sale</div><div>{name}</div>{buttons}</div>");
+    let html = format!(
+        "<title>Stage</title><table id=one>{}</table><table id=two>{}</table><div id=three>{}</div>",
+        [1001, 1002, 1003].map(row).concat(),
+        [1, 2, 3].map(plain).concat(),
+        ["Red lamp", "Blue lamp", "Chair"].map(card).concat(),
+    );
+    let Some(stage) = Stage::showing("recorded-rows", &html) else { return };
+    for list in ["one", "two", "three"] {
+        stage.click(&format!("document.querySelectorAll('#{list} .a')[1]"));
+    }
+    let reports = stage.reports();
+    let titles = reports.iter().filter(|one| one.report.kind == "click").map(|one| {
+        let container = &one.report.element.as_ref().unwrap()["container"];
+        format!("{} {}", container["kind"].as_str().unwrap(), container["title"].as_str().unwrap())
+    });
+    assert_eq!(titles.collect::<Vec<_>>(), ["row Invoice 1002", "row Order 2", "item Blue lamp"]);
+}
+
 #[test]
 fn work_is_reported_once_as_intent() {
     let html = "<title>Stage</title><form onsubmit='event.preventDefault()'><label>Name <input id=name></label> \

@@ -94,6 +94,8 @@ mod routine_runs;
 mod routine_stored;
 #[path = "routine/texts.rs"]
 mod routine_texts;
+#[path = "routine/verify.rs"]
+mod routine_verify;
 #[path = "server/answers.rs"]
 mod server_answers;
 #[path = "server/approvals.rs"]

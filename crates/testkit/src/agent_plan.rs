@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::streaming_model::{Script, StreamingModel};
@@ -121,7 +122,12 @@ fn script(plan: &[Do], request: &Value) -> Script {
 
 /// A model that follows a plan: the first message of a conversation contains `plan N`, or ends with its number.
 pub fn model_of(plans: Vec<Vec<Do>>) -> StreamingModel {
-    let plans = Arc::new(plans);
+    model_of_shared(&Arc::new(Mutex::new(plans)))
+}
+
+/// The same with plans that may be added while it is in use.
+pub fn model_of_shared(plans: &Arc<Mutex<Vec<Vec<Do>>>>) -> StreamingModel {
+    let plans = Arc::clone(plans);
     StreamingModel::answering(move |request| {
         let messages = request["messages"].as_array().unwrap();
         let first = messages.iter().find(|message| message["role"] == "user").unwrap();
@@ -136,6 +142,7 @@ pub fn model_of(plans: Vec<Vec<Do>>) -> StreamingModel {
             None => text.split_whitespace().last(),
         };
         let number: usize = named.unwrap().parse().unwrap();
-        script(&plans[number], request)
+        let plan = plans.lock()[number].clone();
+        script(&plan, request)
     })
 }

@@ -17,8 +17,8 @@ let sweepContextsAt = 4096;
 
 const WORTHLESS = new Set("script style template noscript option".split(" "));
 
-/** The first texts of an item in the flat tree, without those of one element. */
-function textsOf(item, without) {
+/** The first texts of an item in the flat tree, without those of one element and of elements with the tag `skipped`. */
+function textsOf(item, without, skipped = "") {
   const texts = [];
   let left = CONTEXT_NODES;
   const visit = (node) => {
@@ -27,7 +27,7 @@ function textsOf(item, without) {
     if (type === 3 || type === 4) {
       const text = likeness(GET_DATA.call(node).slice(0, 4 * CONTEXT_LENGTH)).slice(0, CONTEXT_LENGTH);
       if (text) texts.push(text);
-    } else if (type === 1 && !WORTHLESS.has(nameOfTag(node))) {
+    } else if (type === 1 && !WORTHLESS.has(nameOfTag(node)) && nameOfTag(node) !== skipped) {
       for (const child of gatherChildren(node, [])) visit(child);
     }
   };

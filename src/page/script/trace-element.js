@@ -77,7 +77,7 @@ const cutText = (text) => fold(String(text).slice(0, 8 * TRACE_TEXT)).slice(0, T
 
 // What an ancestor is for the elements in it.
 const CONTAINER_KINDS = { row: "row", listitem: "item", article: "card", dialog: "dialog", alertdialog: "dialog", form: "form", region: "section", group: "section", treeitem: "item", option: "item", tabpanel: "section", figure: "card" };
-const HEADINGS = "h1,h2,h3,h4,h5,h6,[role=heading],caption,legend,summary,figcaption";
+const HEADINGS = "h1,h2,h3,h4,h5,h6,[role=heading],caption,legend,summary,figcaption,th,[role=rowheader]";
 
 /** Whether an element is one of several siblings that are built alike, as cards without semantics are. */
 function isRepeated(element) {
@@ -92,7 +92,26 @@ function isRepeated(element) {
   return alike >= 3;
 }
 
-/** The title of a container: its name, its heading, or the first text in it that is not the element's own. */
+// A text with a word.
+const isWordy = (text) => /\p{L}{2}/u.test(text);
+
+/** How many siblings of a container are compared with it. */
+const SIBLINGS = 20;
+
+/** The first text of a row or item that its siblings do not have. Buttons are alike in all of them. */
+function textApart(container, element) {
+  const own = textsOf(container, element, "button");
+  const others = new Set();
+  const parent = GET_PARENT.call(container);
+  let left = SIBLINGS;
+  for (let other = parent instanceof Element ? GET_FIRST_ELEMENT.call(parent) : null; other && left-- > 0; other = GET_NEXT_ELEMENT.call(other)) {
+    if (other !== container) for (const text of textsOf(other, null, "button")) others.add(text);
+  }
+  const apart = own.filter((text) => !others.has(text));
+  return apart.find(isWordy) || apart[0] || own.find(isWordy) || own[0] || "";
+}
+
+/** The title of a container: its name, its heading or header cell, or a text that tells it from its siblings. */
 function titleIn(container, element) {
   const name = cutText(nameFor(container));
   if (name && shownRole(roleFor(container)) !== "row") return name;
@@ -100,8 +119,7 @@ function titleIn(container, element) {
     const text = cutText(readText(heading));
     if (text && !CONTAINS.call(heading, element)) return text;
   }
-  const texts = textsOf(container, element);
-  return cutText(texts.find(isSteady) || texts[0] || "");
+  return cutText(textApart(container, element));
 }
 
 /** The row, card, dialog, form or section around an element that has a title; null when there is none. */

@@ -314,6 +314,9 @@ impl Turn<'_> {
         let busy = self.live.busy(Activity::tool(prepared.name(), self.pages()));
         let called = self.offer.registry.call(prepared.name(), &context, arguments);
         drop(busy);
+        if let Some(run) = &self.routine {
+            run.catch_up(self.inner);
+        }
         if let Some(guard) = &self.guard {
             guard.wire().end_call();
         }

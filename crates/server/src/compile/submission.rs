@@ -12,7 +12,7 @@ use super::values::check_values;
 use super::view::{cut, quoted};
 use super::{Ambiguity, Evidence};
 use crate::record::draft::{Draft, Step as DraftStep, StepType};
-use crate::record::{Element, Event};
+use crate::record::{Element, Event, EventType};
 use crate::routine::{self, Context, InstructionKind, Problem, RecordedEvent, Routine, Step, StepEvents};
 
 /// Shortest quotation, in characters without white space.
@@ -229,7 +229,7 @@ fn check_left_out(
         .chain(submission.left_out.iter().flat_map(|left_out| &left_out.events))
         .copied()
         .collect();
-    for action in missing_actions(&evidence.draft, &used).into_iter().take(MOST_OF_KIND) {
+    for action in missing_actions(&evidence.draft, &evidence.events, &used).into_iter().take(MOST_OF_KIND) {
         let message = format!(
             "a recorded action is in no step: {action}; name its events in step_events, or in left_out with the reason"
         );
@@ -239,9 +239,19 @@ fn check_left_out(
 
 /// The recorded actions of which no event is among `known`, as clauses.
 #[must_use]
-pub fn missing_actions(draft: &Draft, known: &BTreeSet<u64>) -> Vec<String> {
+pub fn missing_actions(draft: &Draft, events: &[Event], known: &BTreeSet<u64>) -> Vec<String> {
+    let is_trigger = |index: &u64| {
+        let event = events.iter().find(|event| event.event_index == *index);
+        event.is_some_and(|event| matches!(event.event_type, EventType::Click | EventType::Keydown | EventType::Submit))
+    };
     let missing = draft.normalized_steps.iter().enumerate().filter(|(at, step)| {
-        is_needed(*at, step) && !step.source_event_indexes.iter().any(|index| known.contains(index))
+        let sources = &step.source_event_indexes;
+        let is_sent = step.target.as_ref().is_some_and(|target| target.submit.is_some());
+        let is_known = |index: &&u64| known.contains(index);
+        // Filling in a form and sending it are two actions.
+        let is_missing = !sources.iter().any(|index| known.contains(index))
+            || (is_sent && !sources.iter().filter(|index| is_trigger(index)).any(|index| is_known(&index)));
+        is_needed(*at, step) && is_missing
     });
     let described = missing.map(|(_, step)| {
         let events: Vec<String> = step.source_event_indexes.iter().map(ToString::to_string).collect();

@@ -281,6 +281,15 @@ impl Recordings {
         }
     }
 
+    /// Waits until tabs that were opened so far are recorded: what is done in them from now on is. Without effect for a recording that
+    /// is not active.
+    pub fn catch_up(&self, id: &str, deadline: Deadline<'_>) {
+        let capture = self.captures.lock().get(id).map(|held| Arc::clone(&held.capture));
+        if let Some(capture) = capture {
+            capture.catch_up(deadline);
+        }
+    }
+
     /// Pauses a recording or goes on. What happens while it is paused is not recorded.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use crate::support::person::Person;
 /// A recording in progress and the person who is recorded.
 pub(crate) struct Stage {
     pub(crate) served: TestServer,
-    id: String,
+    pub(crate) id: String,
     pub(crate) person: Person,
 }
 

@@ -140,7 +140,7 @@ impl Agents {
         let mut report = Report::of(&filled, markdown.clone(), limits, sensitive);
         report.is_recorded = recorded.is_some();
         if let Some(verification) = verification {
-            report.verification = Some(self.watch(&id, &stored.name, verification, deadline)?);
+            report.verification = Some(self.watch(&id, (&stored.name, &address), verification, deadline)?);
         }
         let kept = &inner.control.config().routines;
         let created = inner.store.create_run(

@@ -16,6 +16,7 @@ use crate::agent::guard::Wanted;
 use crate::agent::turn::{Draft, End, Turn};
 use crate::agent::{Agents, Error, WRITE, questions};
 use crate::compile::missing_actions;
+use crate::control::NewTab;
 use crate::llm::ToolCall;
 use crate::record::draft::draft;
 use crate::record::{Event, PageShown, StartRecording, Window, stored_events};
@@ -28,6 +29,8 @@ use std::time::Duration;
 const POSTCONDITION_FAILED: &str = "POSTCONDITION_FAILED";
 /// How long the last events of a run are waited for.
 const LAST_EVENTS: Duration = Duration::from_secs(20);
+/// How long a call waits until its tabs are recorded.
+const CATCHING_UP: Duration = Duration::from_secs(5);
 
 /// How a run is compared, as it is stored with its report.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -92,7 +95,7 @@ pub(super) fn plan(
     }
     let events = events_of(inner, source)?;
     let draft = draft(source, None, &events);
-    if let Some(action) = missing_actions(&draft, &recorded.known()).into_iter().next() {
+    if let Some(action) = missing_actions(&draft, &events, &recorded.known()).into_iter().next() {
         let problem = format!(
             "the routine cannot be compared with its recording: a recorded action is in none of its steps: {action}. Put the step back, \
              or compile the recording again"
@@ -114,17 +117,19 @@ fn events_of(inner: &Inner, recording: &str) -> Result<Vec<Event>, Error> {
 }
 
 impl Agents {
-    /// Begins to record the tabs of a run.
+    /// Opens the starting address of a run in a new tab, and begins to record its tabs.
     pub(super) fn watch(
         &self,
         conversation: &str,
-        name: &str,
+        (name, address): (&str, &str),
         verification: Verification,
         deadline: Deadline<'_>,
     ) -> Result<Verification, RoutineError> {
         let started = self.profile_of(conversation).and_then(|profile| {
             let recordings = self.inner().recordings.get();
             let recordings = recordings.ok_or_else(|| Error::conflict("this server records nothing"))?;
+            let tab = NewTab { url: address.to_owned(), label: None, background: false };
+            profile.open_tab(tab, deadline)?;
             let wanted = StartRecording {
                 profile,
                 conversation: Some(conversation.to_owned()),
@@ -207,6 +212,14 @@ impl RoutineRun {
         self.report.verification = Some(Verification { outcome: Some(outcome), ..verification });
         self.is_changed = true;
         Ok(ending)
+    }
+
+    /// Waits until the tabs that a call has opened are recorded.
+    pub(in crate::agent) fn catch_up(&self, inner: &Inner) {
+        let verification = self.report.verification.as_ref().filter(|one| one.outcome.is_none());
+        if let (Some(verification), Some(recordings)) = (verification, inner.recordings.get()) {
+            recordings.catch_up(&verification.own, Deadline::after(CATCHING_UP));
+        }
     }
 
     /// Ends the recording of a run that does not reach its end. Such a run verifies nothing, also when it is resumed.

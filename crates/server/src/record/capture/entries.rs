@@ -11,7 +11,7 @@ use super::rows::{self, object};
 use super::tabs::Moved;
 use super::worker::{BLANK, Worker};
 use cdpilot::page;
-use cdpilot::supervisor::{EventRecord, LogEvent, TargetId};
+use cdpilot::supervisor::{EventRecord, FrameRef, LogEvent, TargetId};
 use cdpilot::sync::Deadline;
 
 /// Time limit for finding the window of a new tab.
@@ -89,8 +89,16 @@ impl Worker {
                 window.is_some() && window == self.pages.window
             }
         };
-        if joins && let Err(error) = self.recorder.join(page, Deadline::after(WINDOW)) {
-            tracing::debug!(%error, "a new tab cannot be recorded");
+        if !joins {
+            return;
+        }
+        match self.recorder.join(page, Deadline::after(WINDOW)) {
+            // The answer says that the script is in the document that the tab has by now.
+            Ok(()) => {
+                let supervisor = self.running.supervisor();
+                drop(supervisor.evaluate(&FrameRef::TopOf(page.clone()), "1", Deadline::after(WINDOW)));
+            }
+            Err(error) => tracing::debug!(%error, "a new tab cannot be recorded"),
         }
     }
 

@@ -102,6 +102,15 @@ pub(super) struct Started {
     pub(super) viewport: (u32, u32),
 }
 
+/// What the worker is to do. It signals when that is done.
+#[derive(Debug)]
+pub(super) enum Order {
+    /// Write everything, and end.
+    Stop(Sender<()>),
+    /// Read everything that the browser has sent so far, and record the tabs that were opened.
+    CatchUp(Sender<()>),
+}
+
 /// A capture in progress. Dropping it ends it without its last events.
 #[derive(Debug)]
 pub(super) struct Capture {
@@ -109,8 +118,7 @@ pub(super) struct Capture {
     is_paused: Arc<AtomicBool>,
     /// How often it was paused.
     pauses: Arc<AtomicU64>,
-    /// Ends the worker: what is sent here is signalled when everything is written.
-    orders: Sender<Sender<()>>,
+    orders: Sender<Order>,
     worker: Mutex<Option<Thread>>,
 }
 
@@ -126,10 +134,18 @@ impl Capture {
         self.pauses.fetch_add(u64::from(is_paused), Ordering::AcqRel);
     }
 
+    /// Waits until tabs that were opened so far are recorded, at most until the deadline: what is done in them from now on is.
+    pub(super) fn catch_up(&self, deadline: Deadline<'_>) {
+        let (done, is_done) = crossbeam_channel::bounded(1);
+        if self.orders.send_deadline(Order::CatchUp(done), deadline.instant()).is_ok() {
+            let _ = is_done.recv_deadline(deadline.instant());
+        }
+    }
+
     /// Ends it, and waits until everything is written, at most until the deadline.
     pub(super) fn stop(&self, deadline: Deadline<'_>) {
         let (done, is_done) = crossbeam_channel::bounded(1);
-        if self.orders.try_send(done).is_ok() {
+        if self.orders.send_deadline(Order::Stop(done), deadline.instant()).is_ok() {
             while !deadline.passed() {
                 match is_done.recv_deadline(deadline.within(STOPPED).instant()) {
                     Err(crossbeam_channel::RecvTimeoutError::Timeout) => {

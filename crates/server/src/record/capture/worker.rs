@@ -15,7 +15,7 @@ use super::order::Documents;
 use super::pictures::Job;
 use super::rows::{self, object};
 use super::tabs::Tabs;
-use super::{Scope, Sink, Written};
+use super::{Order, Scope, Sink, Written};
 use crate::control::{Profile, Running};
 use crate::store;
 use cdpilot::cdp::RecvError;
@@ -131,11 +131,15 @@ impl Worker {
     }
 
     /// Runs until the recording ends.
-    pub(super) fn run(mut self, orders: &Receiver<Sender<()>>, signals: &Signals) {
+    pub(super) fn run(mut self, orders: &Receiver<Order>, signals: &Signals) {
         self.add(rows::event(0, EventType::RecordingStarted, now(), 0, PageShown::default()));
         let end = loop {
             match orders.try_recv() {
-                Ok(done) => break End::Stopped(done),
+                Ok(Order::Stop(done)) => break End::Stopped(done),
+                Ok(Order::CatchUp(done)) => {
+                    self.catch_up();
+                    let _ = done.send(());
+                }
                 Err(crossbeam_channel::TryRecvError::Disconnected) => break End::Over,
                 Err(crossbeam_channel::TryRecvError::Empty) => {}
             }
@@ -182,14 +186,7 @@ impl Worker {
                     tab.end_recording(Deadline::after(ENDING));
                 }
             }
-            let caught_up = self.recorder.caught_up(Deadline::after(ENDING));
-            let until = Deadline::after(DRAINING);
-            while caught_up.is_ok()
-                && !until.passed()
-                && let Ok(item) = self.recorder.next(Deadline::after(Duration::ZERO))
-            {
-                self.take(item);
-            }
+            self.catch_up();
         }
         self.idle(true);
         if !matches!(end, End::Over) {
@@ -206,6 +203,18 @@ impl Worker {
             }
             End::ByItself(reason) => self.sink.ended(reason),
             End::Over => {}
+        }
+    }
+
+    /// Reads everything that the browser has sent so far, which includes the tabs that were opened.
+    fn catch_up(&mut self) {
+        let until = Deadline::after(DRAINING);
+        if self.recorder.caught_up(Deadline::after(ENDING)).is_ok() {
+            while !until.passed()
+                && let Ok(item) = self.recorder.next(Deadline::after(Duration::ZERO))
+            {
+                self.take(item);
+            }
         }
     }
 
