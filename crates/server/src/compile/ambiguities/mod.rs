@@ -8,13 +8,14 @@
 //! | `start` | a recording that begins on a page that cannot be opened by its address |
 //! | `overlays` | banners and dialogs that were dismissed |
 //! | `login` | passwords and one-time codes |
-//! | `items`, `listings`, `subset`, `position` | uses of items of lists |
+//! | `items`, `alike`, `listings`, `subset`, `position` | uses of items of lists |
 //! | `filters` | lists that were opened and left as they were |
-//! | `computed`, `varying` | values that were entered, in the forms that `fills` collects |
+//! | `computed`, `needles`, `varying` | values that were entered, in the forms that `fills` collects |
 //!
 //! `trace` and `elements` have the facts of events that several finders need, `words` the words by which they recognise
 //! what structure does not decide, `text` the parts of sentences.
 
+mod alike;
 mod computed;
 mod elements;
 mod fills;
@@ -22,6 +23,7 @@ mod filters;
 mod items;
 mod listings;
 mod login;
+mod needles;
 mod overlays;
 mod position;
 mod start;
