@@ -11,10 +11,7 @@ use super::{AmbiguityKind, Found};
 /// The ambiguities, and the edits of their fields.
 pub(super) fn find(trace: &Trace<'_>, fills: &[Fill<'_>], claimed: &HashSet<u64>) -> (Vec<Found>, HashSet<u64>) {
     let fields = || fills.iter().flat_map(|fill| fill.fields.iter()).filter(|field| is_text(field, claimed));
-    let mut needles = Needles::default();
-    for field in fields() {
-        needles.add(field.value.trim());
-    }
+    let mut needles = Needles::new(fields().map(|field| field.value.trim()));
     needles.search(trace);
     let mut found: Vec<Found> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();

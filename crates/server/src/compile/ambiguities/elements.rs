@@ -43,6 +43,12 @@ pub(super) fn opening_tag(element: &Element) -> &str {
     element.html.get(..end).unwrap_or_default()
 }
 
+/// Where a link leads, as its HTML says; empty if it does not.
+pub(super) fn href(element: &Element) -> &str {
+    let href = opening_tag(element).split_once(" href=\"").and_then(|(_, rest)| rest.split('"').next());
+    href.unwrap_or_default()
+}
+
 /// Selectors, test id and attributes of an element as words.
 pub(super) fn hints(element: &Element) -> String {
     let mut text = String::new();
@@ -95,7 +101,14 @@ pub(super) fn is_day(element: &Element) -> bool {
         return false;
     }
     let name = name(element).trim();
-    let kind = element.container.as_ref().map(|container| container.kind.as_str()).unwrap_or_default();
+    let (kind, title) =
+        element.container.as_ref().map_or(("", ""), |around| (around.kind.as_str(), around.title.as_str()));
+    // The row of a calendar has other days; that of a table has anything.
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_week = || line(title).split(' ').all(|word| is_number(word) || words::is(word, words::CALENDAR));
+    if matches!(kind, "card" | "item") || (kind == "row" && !is_week()) {
+        return false;
+    }
     if name.len() <= 2 {
         let is_number = name.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day));
         return is_number && (role == "gridcell" || matches!(kind, "row" | "dialog"));

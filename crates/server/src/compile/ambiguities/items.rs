@@ -78,6 +78,7 @@ fn item_use<'e>(event: &'e Event, element: &'e Element, listings: &Listings) -> 
     let is_toggle = matches!(role, "checkbox" | "switch");
     let is_use = match event.event_type {
         EventType::Click => is_toggle || !(is_option(element) || is_control(role)),
+        EventType::Drag => element.container.is_some(),
         _ => is_check && is_toggle,
     };
     if !is_use || is_day(element) || opens_popup(element) && element.container.is_none() {
@@ -93,7 +94,10 @@ fn item_use<'e>(event: &'e Event, element: &'e Element, listings: &Listings) -> 
     if item.is_none() && (is_toggle || !is_content(role) || !is_result(event, element, &name, listings)) {
         return None;
     }
-    if is_navigation(element, item.is_some()) || (is_toggle && is_setting(event, element, item, &name)) {
+    if is_navigation(element, item.is_some())
+        || is_link_of_list(event, element, item.is_some())
+        || (is_toggle && is_setting(event, element, item, &name))
+    {
         return None;
     }
     let key = match item {
@@ -192,13 +196,29 @@ fn is_setting(event: &Event, element: &Element, item: Option<&Container>, name: 
 
 /// Whether an element without a container is one of several results.
 fn is_result(event: &Event, element: &Element, name: &str, listings: &Listings) -> bool {
-    let is_listed = listings.is_listing(event) && !words::is(name, words::SITE_LINKS);
-    (is_listed && !is_control_of_list(name)) || is_positional(element)
+    let is_listed =
+        listings.is_listing(event) && !words::is(name, words::SITE_LINKS) && !words::says(name, words::LISTING);
+    is_listed || matches!(role(element), "row" | "listitem" | "article") || is_positional(element)
 }
 
-/// Whether a link sorts or filters the list that it is on.
-fn is_control_of_list(name: &str) -> bool {
-    words::says(name, words::LISTING)
+/// Whether a link sorts, filters or turns over the list that it is on, or leads to the first page of the site.
+fn is_link_of_list(event: &Event, element: &Element, is_item: bool) -> bool {
+    if words::says(&hints(element), words::HEADER_CELL) {
+        return true;
+    }
+    let href = elements::href(element);
+    if href.is_empty() {
+        return false;
+    }
+    let (path, query) = href.split_once('?').unwrap_or((href, ""));
+    let end = format!("/{}", path.trim_start_matches(['.', '/']));
+    let is_same =
+        path.is_empty() || path == trace::page(&event.page.url) || trace::page(&event.page.url).ends_with(&end);
+    let names = query.split('&').filter_map(|part| part.split('=').next());
+    let is_listing = names
+        .map(|name| line(name.trim_start_matches("amp;")))
+        .any(|name| words::is(&name, words::LISTING_QUERY) || words::is(&name, words::TURNING_QUERY));
+    (is_same && (is_listing || (query.is_empty() && !is_item))) || (path == "/" && !is_item)
 }
 
 /// Whether an element can be found only by its place in a list.

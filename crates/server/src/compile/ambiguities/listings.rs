@@ -33,7 +33,10 @@ impl Listings {
             EventType::Keydown => facts::text(event, "key") == Some("Enter") && self.searching.contains(&event.tab),
             EventType::Submit => self.searching.contains(&event.tab),
             EventType::TabNavigated => self.searching.remove(&event.tab),
-            EventType::Change => words::says(&name(), words::LISTING),
+            EventType::Change => {
+                let title = element.and_then(|element| element.container.as_ref()).map_or("", |around| &around.title);
+                words::says(&name(), words::LISTING) || words::says(&line(title), words::LISTING)
+            }
             EventType::Click => element.is_some_and(|element| {
                 let is_control =
                     matches!(role(element), "button" | "link" | "option" | "menuitem" | "menuitemradio" | "tab");

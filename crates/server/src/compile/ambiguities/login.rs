@@ -86,7 +86,7 @@ fn is_login(trace: &Trace<'_>, fill: &Fill<'_>) -> bool {
     let context = context(trace, fill);
     let is_login_page = words::says(&context, words::LOGIN);
     let is_account_page = words::says(&context, words::ACCOUNT_CHANGE);
-    if says(words::OTHER_SECRET) && codes == 0 && passwords == 0 {
+    if passwords == 0 && (codes == 0 || says(words::OTHER_SECRET)) {
         return is_login_page && !is_account_page;
     }
     is_login_page || !is_account_page

@@ -14,7 +14,7 @@ const STARTS: usize = 64 * 256;
 /// A value that is searched for.
 struct Needle<'v> {
     value: &'v str,
-    /// Where its first word begins in it.
+    /// Where the word begins in it by which it is found.
     offset: usize,
     /// Whether it is one word without digits: a title contains many of those by chance.
     is_word: bool,
@@ -29,25 +29,37 @@ struct Needle<'v> {
 pub(super) struct Needles<'v> {
     all: Vec<Needle<'v>>,
     by_value: HashMap<&'v str, usize>,
-    /// Positions of needles by their first word.
+    /// Positions of needles by the word by which they are found.
     by_word: HashMap<&'v str, Vec<usize>>,
-    /// By length and first byte of a word, whether a value begins with such a one: most words of a page are skipped
+    /// By length and first byte of a word, whether a value is found by such a one: most words of a page are skipped
     /// without hashing them.
     starts: Vec<bool>,
 }
 
 impl<'v> Needles<'v> {
-    pub(super) fn add(&mut self, value: &'v str) {
-        let Some((start, end)) = next_word(value, 0).filter(|_| !self.by_value.contains_key(value)) else { return };
-        let Some(word) = value.get(start..end) else { return };
-        let is_word = value.chars().all(char::is_alphabetic);
-        self.by_value.insert(value, self.all.len());
-        self.by_word.entry(word).or_default().push(self.all.len());
-        self.starts.resize(STARTS, false);
-        if let Some(start) = self.starts.get_mut(start_of(value, start, end)) {
-            *start = true;
+    /// Values without words are not searched for.
+    pub(super) fn new(values: impl Iterator<Item = &'v str>) -> Self {
+        let mut needles = Self { starts: vec![false; STARTS], ..Self::default() };
+        let mut values: Vec<&str> = values.collect();
+        values.sort_unstable();
+        values.dedup();
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for word in values.iter().flat_map(|value| words(value)).map(|(_, word)| word) {
+            *counts.entry(word).or_default() += 1;
         }
-        self.all.push(Needle { value, offset: start, is_word, shown: None, typed: false });
+        for value in values {
+            // A word that few values have leads to few comparisons.
+            let rarest = words(value).min_by_key(|(_, word)| counts.get(word));
+            let Some((offset, word)) = rarest else { continue };
+            if let Some(start) = needles.starts.get_mut(start_of(word, 0, word.len())) {
+                *start = true;
+            }
+            needles.by_value.insert(value, needles.all.len());
+            needles.by_word.entry(word).or_default().push(needles.all.len());
+            let is_word = value.chars().all(char::is_alphabetic);
+            needles.all.push(Needle { value, offset, is_word, shown: None, typed: false });
+        }
+        needles
     }
 
     /// Index of the event that showed a value first, if a person had not entered it before.
@@ -146,6 +158,16 @@ const WORD: [bool; 256] = {
     }
     table
 };
+
+/// The words of a text, each with its place.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let (start, end) = next_word(text, at)?;
+        at = end;
+        text.get(start..end).map(|word| (start, word))
+    })
+}
 
 /// The next run of letters and digits. A loop over a table is fast also without optimisation.
 fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {

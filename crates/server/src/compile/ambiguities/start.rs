@@ -112,7 +112,7 @@ fn is_after_submit(url: &str) -> bool {
                 let is_purchase = before.is_none_or(|before| PURCHASE.contains(&before) || is_language(before));
                 is_purchase && !matches!(last, "basket" | "cart")
             }
-            "wizard" => !matches!(next, "1" | "new" | "start" | "step1" | "step-1"),
+            "wizard" => !matches!(next, "" | "1" | "new" | "start" | "step1" | "step-1"),
             segment if AFTER_SUBMIT.contains(&segment) => true,
             segment if STEP.contains(&segment) => is_later(next),
             segment => STEP.iter().any(|step| {

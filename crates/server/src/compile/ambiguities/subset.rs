@@ -99,7 +99,13 @@ fn subset(members: &[&Use<'_>]) -> Found {
     let mut actions: Vec<(usize, &str, &str)> = named.into_values().collect();
     actions.retain(|(_, item, name)| item.is_empty() && !name.trim().is_empty());
     actions.sort_unstable();
-    let actions: Vec<String> = actions.into_iter().map(|(_, _, name)| quoted(name)).collect();
+    // A count at the end differs between items.
+    let without_count = |name: &'_ str| name.trim_end_matches(|c: char| !c.is_alphabetic()).to_owned();
+    let actions: Vec<String> = actions
+        .into_iter()
+        .map(|(_, _, name)| (name, without_count(name)))
+        .map(|(name, short)| quoted(if short.is_empty() { name } else { &short }))
+        .collect();
     let with = if actions.is_empty() { String::new() } else { format!(" with {}", list(&actions)) };
     let (count, items) = (items.len(), list(&items));
     Found {

@@ -10,7 +10,7 @@ pub(super) struct Seen<'e> {
     pub(super) event: &'e Event,
     /// Number of the page that its tab showed; a page that is loaded again has another number.
     pub(super) visit: usize,
-    /// Position of the previous action on the same page.
+    /// Position of the previous action in the same document. A script may have changed its address since.
     pub(super) before: Option<usize>,
     /// Position of the next action in the same tab, also on another page.
     pub(super) after: Option<usize>,
@@ -36,15 +36,20 @@ impl<'e> Trace<'e> {
         for (position, event) in events.into_iter().enumerate() {
             let tab = tabs.entry(event.tab).or_default();
             let page = page(facts::url(event));
-            let is_load = match event.event_type {
-                // A script that changes the address within a page shows no other page.
-                EventType::TabNavigated => page != tab.page || facts::cause(event).is_none(),
-                EventType::TabBack | EventType::TabForward | EventType::PageView => true,
-                _ => false,
+            let (is_page, is_document) = match event.event_type {
+                // A new document is viewed after it was opened; a script only changes the address.
+                EventType::TabNavigated if facts::cause(event).is_some() => (page != tab.page, false),
+                EventType::TabNavigated | EventType::TabBack | EventType::TabForward | EventType::PageView => {
+                    (true, true)
+                }
+                _ => (tab.visit == 0, false),
             };
-            if is_load || tab.visit == 0 {
+            if is_page {
                 visits += 1;
-                *tab = Tab { visit: visits, page, last_action: None };
+                (tab.visit, tab.page) = (visits, page);
+            }
+            if is_document {
+                tab.last_action = None;
             }
             seen.push(Seen { event, visit: tab.visit, before: tab.last_action, after: None });
             if is_action(event) {

@@ -20,6 +20,13 @@ fn an_item_of_a_list_was_used() {
                 t.click_in("link", "Why Rust", "card", "by Ada").selectors =
                     vec!["main>article:nth-of-type(2)>header>a".to_owned()];
             }),
+            ("the row itself", |t| _ = t.click("row", "Harbour lease, Ada")),
+            ("a date in a table", |t| _ = t.click_in("cell", "12 March 2025", "row", "Harbour lease")),
+            ("dragged", |t| {
+                let mut used = element("generic", "Write tests");
+                used.container = within("card", "Write tests");
+                t.add(EventType::Drag, Some(used), json!({ "from": {}, "to": {} }));
+            }),
             ("by its place only", |t| {
                 t.click("link", "Why Rust").selectors = vec!["main>ol>li:nth-of-type(3)>a".to_owned()];
             }),
@@ -45,6 +52,14 @@ fn no_item_of_a_list_was_used() {
             ("menu item", |t| _ = t.click_in("menuitem", "Archive", "item", "Archive this")),
             ("next page", |t| _ = t.click_in("link", "Next", "item", "Page 1 of 4")),
             ("page number", |t| _ = t.click_in("link", "2", "item", "Pages")),
+            ("head of a table", |t| {
+                t.click_in("link", "Price", "row", "Name").selectors =
+                    vec!["table>thead>tr>th:nth-of-type(3)>a".to_owned()];
+            }),
+            ("sorting link in the head of a table", |t| {
+                t.shows("https://shop.example/list", "Shop");
+                t.click_in("link", "Price", "row", "Name").html = "<a href=\"/list?o=price\">Price</a>".to_owned();
+            }),
             ("named page number", |t| _ = t.click_in("button", "Go to page 2", "item", "Pages")),
             ("submit button", |t| _ = t.click_in("button", "Save", "form", "Order")),
             ("button of a dialog", |t| _ = t.click_in("button", "Delete", "dialog", "Delete the item?")),
@@ -128,6 +143,14 @@ fn other_links_of_a_list_are_no_results() {
             ("a page without a list", |t| {
                 t.shows("https://shop.example/about?lang=en", "Shop");
                 t.click("link", "Our history");
+            }),
+            ("another filter", |t| {
+                t.shows("https://shop.example/all?q=boots", "Shop");
+                t.click("link", "Red 12").html = "<a href=\"/all?q=boots&amp;colour=red\">Red 12</a>".to_owned();
+            }),
+            ("logo", |t| {
+                t.shows("https://shop.example/all?q=boots", "Shop");
+                t.click("link", "Boot shop").html = "<a href=\"/\">Boot shop</a>".to_owned();
             }),
             ("an empty search", |t| {
                 t.shows("https://shop.example/all?q=", "Shop");

@@ -68,6 +68,11 @@ fn other_secrets_are_no_login() {
                 t.secret("Card number");
                 t.secret("CVC");
             }),
+            ("a masked field", |t| _ = t.secret("Salary")),
+            ("the code of a card", |t| {
+                t.secret("Kartennummer");
+                t.secret("Sicherheitscode");
+            }),
             ("a key", |t| _ = t.secret("API key")),
             ("no secret", |t| _ = t.input("Password hint", "my dog")),
         ],
@@ -102,6 +107,7 @@ fn addresses_of_a_first_page() {
         ("https://forms.example/apply/step-1", false),
         ("https://forms.example/apply?step=1", false),
         ("https://forms.example/setup/wizard/start", false),
+        ("https://forms.example/setup/wizard", false),
         ("https://blog.example/2024/sessions", false),
         ("https://blog.example/?token=", false),
         ("https://blog.example/guide/next-steps", false),
@@ -211,6 +217,12 @@ fn dialogs_of_the_person_are_no_overlays() {
             ("dialog after a submission", |t| {
                 t.submit();
                 t.click_in("button", "Got it", "dialog", "Saved");
+            }),
+            ("dialog with an address of its own", |t| {
+                t.click("button", "Open the card");
+                t.shows("https://shop.example/cards/7", "Card");
+                t.add(EventType::TabNavigated, None, json!({ "url": "https://shop.example/cards/7", "caused_by": 1 }));
+                t.click_in("button", "Close", "dialog", "Write tests");
             }),
             ("dialog that was filled in", |t| {
                 t.click("button", "New");

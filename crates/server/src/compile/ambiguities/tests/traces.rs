@@ -87,7 +87,7 @@ fn a_search_with_upvotes_of_three_posts() {
          appears?",
         "A2 VaryingValue [3] Should each run search for \"AI agents\", or can the search term differ from run to run?",
         "A3 Subset [8, 9, 10, 14] You chose \"Testing agents\", \"What an agent remembers\", \"Agentic workflows\" and \"Agents \
-         in production\" with \"Upvote 31\": by which rule should each run choose the items of the list?",
+         in production\" with \"Upvote\": by which rule should each run choose the items of the list?",
         "A4 PositionOrIdentity [15] Should each run use \"Agents at home\" of \"Ravi Sundqvist\", or whatever is at its position \
          in the list, such as the first one?",
     ];

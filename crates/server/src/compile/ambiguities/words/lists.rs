@@ -7,6 +7,9 @@ pub(in super::super) const SEARCH: &[&str] = &[
     "suche", "suchen",
 ];
 
+/// Names of further query parameters of links that sort a list or turn it over.
+pub(in super::super) const TURNING_QUERY: &[&str] = &["ascending", "dir", "o", "offset", "p", "page", "sortdir"];
+
 /// Names of controls that sort or filter a list.
 pub(in super::super) const LISTING: &[&str] = &[
     "category", "filter", "filtern", "filtrar", "filtre", "filtrer", "kategorie", "ordenar", "order by", "sort",
@@ -15,8 +18,8 @@ pub(in super::super) const LISTING: &[&str] = &[
 
 /// Names of query parameters of pages that list what was searched for, sorted or filtered.
 pub(in super::super) const LISTING_QUERY: &[&str] = &[
-    "filter", "filters", "k", "keyword", "keywords", "order", "order by", "orderby", "q", "query", "s", "search",
-    "search query", "sort", "sort by", "sortby", "term",
+    "filter", "filters", "k", "keyword", "keywords", "order", "order by", "orderby",
+    "q", "query", "s", "search", "search query", "sort", "sort by", "sortby", "term",
 ];
 
 /// Names of links and buttons that show another part of a list.
@@ -37,6 +40,9 @@ pub(in super::super) const NAVIGATION: &[&str] = &[
 
 /// Parts of selectors and attributes of what is around the content of a page.
 pub(in super::super) const FRAME: &[&str] = &["aside", "footer", "header", "sidebar", "tablist", "toolbar", "topbar"];
+
+/// Parts of selectors of the head of a table, whose links sort it.
+pub(in super::super) const HEADER_CELL: &[&str] = &["columnheader", "th", "thead"];
 
 /// Names of links that a page has outside its content.
 pub(in super::super) const SITE_LINKS: &[&str] = &[
@@ -66,13 +72,14 @@ pub(in super::super) const VARYING_CHOICE: &[&str] = &[
     "dia", "día", "erwachsene", "fecha", "guests", "heure", "hora", "hour", "hours", "jahr", "jour", "kinder", "land",
     "menge", "mes", "minute", "minutes", "mois", "monat", "month", "month year", "nights", "number of", "participants",
     "passengers", "pays", "país", "persons", "province", "qty", "quantity", "quantité", "recipient", "region", "rooms",
-    "stadt", "stunde", "tag", "tickets", "time", "travelers", "travellers", "uhrzeit", "ville", "year", "zeit",
+    "stadt", "stunde", "tickets", "time", "travelers", "travellers", "uhrzeit", "ville", "year", "zeit",
 ];
 
 /// Labels of lists that change how something is shown.
 pub(in super::super) const SHOWN_AS: &[&str] = &[
-    "filter", "filtern", "format", "items per page", "ordenar", "order by", "per page", "pro seite", "results per page",
-    "rows", "show", "sort", "sort by", "sortieren", "time zone", "timezone", "trier", "view",
+    "filter", "filtern", "format", "frame", "items per page", "ordenar", "order by", "per page", "period", "pro seite",
+    "range", "results per page", "rows", "show", "sort", "sort by", "sortieren", "time zone", "timezone", "trier",
+    "view", "zeitraum",
 ];
 
 /// Names and titles of banners and dialogs that ask for consent to cookies.
@@ -123,8 +130,8 @@ pub(in super::super) const DISMISS: &[&str] = &[
 
 /// Names of fields that hold a password.
 pub(in super::super) const PASSWORD: &[&str] = &[
-    "clave", "contraseña", "kennwort", "mot de passe", "motdepasse", "passcode", "passphrase", "passwd", "password",
-    "passwort", "pin", "pwd",
+    "clave", "contraseña", "kennwort", "mot de passe", "motdepasse", "pass", "passcode", "passphrase", "passwd",
+    "password", "passwort", "pin", "pwd",
 ];
 
 /// Names of fields that hold a one-time code.
@@ -148,9 +155,9 @@ pub(in super::super) const NEW_PASSWORD: &[&str] = &[
 
 /// Titles, paths and buttons of logins.
 pub(in super::super) const LOGIN: &[&str] = &[
-    "acceder", "anmelden", "anmeldung", "auth", "authenticate", "authentication", "connexion", "einloggen", "entrar",
-    "identifier", "iniciar sesión", "log in", "log on", "login", "logon", "se connecter", "sign in", "signin", "sso",
-    "verify",
+    "2fa", "acceder", "anmelden", "anmeldung", "auth", "authenticate", "authentication", "connexion", "einloggen",
+    "entrar", "identifier", "iniciar sesión", "log in", "log on", "login", "logon", "mfa", "se connecter", "sign in",
+    "signin", "sso", "two factor", "verify",
 ];
 
 /// Titles, paths and buttons of pages on which an account is made or changed.
@@ -169,7 +176,7 @@ pub(in super::super) const USER: &[&str] = &[
 /// All lists.
 #[cfg(test)]
 pub(in super::super) const ALL: &[&[&str]] = &[
-    SEARCH, LISTING, LISTING_QUERY, PAGING, PAGE, NAVIGATION, FRAME, SITE_LINKS, CALENDAR, VARYING_CHOICE, SHOWN_AS,
+    SEARCH, LISTING, LISTING_QUERY, TURNING_QUERY, PAGING, PAGE, NAVIGATION, FRAME, HEADER_CELL, SITE_LINKS, CALENDAR, VARYING_CHOICE, SHOWN_AS,
     CONSENT, PRIVACY, CONFIRM, CONSENT_ANSWER, CONSENT_BUTTON, PROMOTION, DISMISS, PASSWORD, ONE_TIME_CODE,
     OTHER_SECRET, NEW_PASSWORD, LOGIN, ACCOUNT_CHANGE, USER,
 ];
