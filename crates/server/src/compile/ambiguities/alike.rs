@@ -1,16 +1,16 @@
-//! What uses of different items have in common.
+//! Common parts of uses of different items, by which they are recognised as the same action.
 
 use super::words::line;
 use crate::record::{Container, Element};
 
-/// What was done with an item, so that the same action on others has the same text.
+/// Names the action on an item; the same action on other items has the same text.
 pub(super) fn action(role: &str, name: &str, item: Option<&Container>, element: &Element) -> String {
     let title = item.map(|item| line(&item.title)).unwrap_or_default();
     let rest = if title.is_empty() { name.to_owned() } else { name.replace(&title, " ") };
     let rest: Vec<&str> = rest.split(' ').filter(|word| !word.bytes().all(|byte| byte.is_ascii_digit())).collect();
     match rest.join(" ") {
         empty if empty.is_empty() && role == "link" => "link open".to_owned(),
-        // Of an icon without a name, only the selector says what it does.
+        // An icon without a name is recognised by its selector.
         empty if empty.is_empty() => {
             let own = [element.test_id.as_str(), element.selectors.first().map_or("", |selector| selector)];
             let own = own.into_iter().find(|own| !own.is_empty()).unwrap_or_default();
@@ -20,7 +20,7 @@ pub(super) fn action(role: &str, name: &str, item: Option<&Container>, element: 
     }
 }
 
-/// What elements of alike items have in common.
+/// Role and selector of an element without the parts that differ between items; `None` if its selectors have no such parts.
 pub(super) fn shape(role: &str, element: &Element) -> Option<String> {
     let selector =
         element.selectors.iter().find(|selector| selector.contains("[href=") || selector.contains(":nth-"))?;

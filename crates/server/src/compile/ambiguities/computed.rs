@@ -30,12 +30,12 @@ pub(super) fn find(trace: &Trace<'_>, fills: &[Fill<'_>], claimed: &HashSet<u64>
         if values.is_empty() {
             continue;
         }
-        let (values, is_one) = (list(&values), values.len() == 1);
-        let position = *known.entry(values.clone()).or_insert(found.len());
+        let position = *known.entry(values.join("\u{1f}")).or_insert(found.len());
         if let Some(earlier) = found.get_mut(position) {
             earlier.events.extend(events);
             continue;
         }
+        let (values, is_one) = (list(&values), values.len() == 1);
         let (was, it, this) =
             if is_one { ("was", "it was", "this value") } else { ("were", "they were", "these values") };
         found.push(Found {

@@ -49,18 +49,22 @@ pub(super) fn href(element: &Element) -> &str {
     href.unwrap_or_default()
 }
 
-/// Selectors, test id and attributes of an element as words.
+/// Selectors, test id and attributes of an element as words, without the address of a link.
 pub(super) fn hints(element: &Element) -> String {
     let mut text = String::new();
-    for part in element.selectors.iter().chain([&element.test_id]) {
+    let selectors = element.selectors.iter().filter(|selector| !selector.contains("[href="));
+    for part in selectors.chain([&element.test_id]) {
         text.push_str(part.get(..HINT).unwrap_or(part));
         text.push(' ');
     }
-    text.push_str(opening_tag(element));
+    let tag = opening_tag(element);
+    let (before, after) = tag.split_once(" href=\"").unwrap_or((tag, ""));
+    text.push_str(before);
+    text.push_str(after.split_once('"').map_or("", |(_, after)| after));
     line(&text)
 }
 
-/// Identifies the element of an event on its page, also when its name changes with what it holds.
+/// Identifies the element of an event on its page, also when its name changes with its value.
 pub(super) fn key(event: &Event) -> Option<String> {
     let element = event.element.as_ref()?;
     let own = match element.selectors.first() {

@@ -8,12 +8,12 @@ use super::words::{self, line};
 use crate::record::draft::facts;
 use crate::record::{Container, Element, Event, EventType};
 
-/// What a field holds.
+/// Kinds of content of fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holds {
     /// Typed text, or a date or number of a picker.
     Text,
-    /// What a person looks for.
+    /// A search term.
     Search,
     /// A choice of a list that may differ in each run, a day of a calendar, the name of a file.
     Choice,
@@ -150,7 +150,7 @@ impl<'e> Collector<'e> {
         let Some(element) = &seen.event.element else { return };
         let before = trace.get(seen.before).map(|before| before.event);
         if is_option(element) {
-            // The choice of a suggestion completes what was typed.
+            // The choice of a suggestion completes the typed text.
             let typed = before.filter(|before| before.event_type == EventType::Input).and_then(elements::key);
             let fill = self.open.get(&seen.event.tab).and_then(|open| self.fills.get_mut(*open));
             if let Some((fill, typed)) = fill.zip(typed)
@@ -163,7 +163,7 @@ impl<'e> Collector<'e> {
                 fill.last = position;
             }
         } else if is_day(element) {
-            // The field or button that opened the calendar says what the day is for.
+            // The field or button that opened the calendar names the date.
             let opener = before.and_then(|before| before.element.as_ref()).filter(|opener| !is_day(opener));
             let label = opener.map(elements::label).unwrap_or_default();
             self.add(position, seen, None, label, elements::name(element).to_owned(), Holds::Choice);
@@ -181,7 +181,7 @@ impl<'e> Collector<'e> {
     }
 }
 
-/// What an edit leaves in its field; `None` for settings of a page: checkboxes, sliders, most lists.
+/// Kind and content of a field after an edit; `None` for settings of a page: checkboxes, sliders, most lists.
 fn edited(event: &Event) -> Option<(Holds, String)> {
     let element = event.element.as_ref();
     let is_input = event.event_type == EventType::Input;

@@ -10,10 +10,10 @@ use super::{AmbiguityKind, Found};
 use crate::record::draft::facts;
 use crate::record::{Element, EventType};
 
-/// What is known of one list.
+/// The uses of one list.
 struct Touched<'e> {
     element: &'e Element,
-    /// Events that opened it or set it to what it was before.
+    /// Events that opened it, or chose a value in it.
     events: Vec<u64>,
     /// Values that were chosen, in order.
     chosen: Vec<(String, String)>,
@@ -28,7 +28,7 @@ struct Touched<'e> {
 pub(super) fn find(trace: &Trace<'_>, claimed: &HashSet<u64>) -> Vec<Found> {
     let mut order: Vec<Touched<'_>> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
-    // Number of actions before each position that use what a page shows.
+    // Number of actions before each position that use the filtered page.
     let mut uses = Vec::with_capacity(trace.0.len());
     let mut count = 0_usize;
     for (position, seen) in trace.0.iter().enumerate() {
@@ -54,7 +54,8 @@ pub(super) fn find(trace: &Trace<'_>, claimed: &HashSet<u64>) -> Vec<Found> {
 fn found(touched: Touched<'_>) -> Found {
     let label = elements::label(touched.element);
     let name = if label.trim().is_empty() { elements::name(touched.element) } else { label };
-    let name = if name.trim().is_empty() { "a list without a name".to_owned() } else { quoted(name) };
+    let name =
+        if name.trim().is_empty() { "a list without a name".to_owned() } else { format!("the list {}", quoted(name)) };
     let left = match touched.chosen.last() {
         Some((_, label)) if !label.trim().is_empty() => format!("set back to {}", quoted(label)),
         Some(_) => "set back to its first value".to_owned(),
@@ -63,7 +64,7 @@ fn found(touched: Touched<'_>) -> Found {
     Found {
         kind: AmbiguityKind::FilterTouched,
         events: touched.events,
-        problem: format!("The list {name} was opened and {left}, and nothing shows whether its value matters."),
+        problem: format!("The person opened {name}, and it was {left}; nothing shows whether its value matters."),
         question: format!(
             "You opened {name} and it was {left}: should each run make sure of that value, or ignore the list?"
         ),
@@ -78,7 +79,7 @@ fn is_list(element: &Element) -> bool {
     }
 }
 
-/// Whether an event uses what a page shows, so that a filter before it had an effect.
+/// Whether an event uses the filtered page, so that the filter had an effect.
 fn is_use(seen: &Seen<'_>) -> bool {
     let element = seen.event.element.as_ref();
     match seen.event.event_type {
@@ -135,7 +136,7 @@ impl Touched<'_> {
     }
 }
 
-/// What followed after a list was opened.
+/// The effect of opening a list, as the next action shows it.
 enum After {
     Chosen,
     /// An option was clicked that was chosen already.

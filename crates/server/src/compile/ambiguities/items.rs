@@ -21,7 +21,7 @@ pub(super) struct Use<'e> {
     pub(super) item: Option<&'e Container>,
     /// Name of the item and its address; identifies it on its page.
     pub(super) key: String,
-    /// What was done: role and name, without numbers and the name of the item.
+    /// The action: role and name, without numbers and the name of the item.
     pub(super) action: String,
     /// Role and the address or selector without the part that differs between items; `None` if nothing is alike.
     pub(super) shape: Option<String>,
@@ -33,11 +33,14 @@ pub(super) struct Use<'e> {
 pub(super) fn uses<'e>(trace: &Trace<'e>, fills: &[Fill<'_>], claimed: &HashSet<u64>) -> Vec<Use<'e>> {
     let mut listings = Listings::default();
     let mut uses = Vec::new();
-    // What a person has named by typing is meant by its name.
+    // An item whose name the person entered before is meant by its name.
     let mut typed: HashMap<String, u64> = HashMap::new();
     for field in fills.iter().flat_map(|fill| &fill.fields).filter(|field| field.holds == Holds::Text) {
         let first = field.events.first().copied().unwrap_or_default();
-        typed.entry(field.value.trim().to_lowercase()).or_insert(first);
+        let value = field.value.trim().to_lowercase();
+        if value.len() > 2 {
+            typed.entry(value).or_insert(first);
+        }
     }
     for seen in &trace.0 {
         let event = seen.event;
@@ -131,7 +134,7 @@ fn is_control(role: &str) -> bool {
     )
 }
 
-/// Roles of what leads to an item or is one.
+/// Whether elements of a role lead to an item or are one.
 fn is_content(role: &str) -> bool {
     matches!(role, "link" | "row" | "cell" | "gridcell" | "listitem" | "article" | "heading" | "image" | "img")
 }

@@ -56,7 +56,7 @@ fn login(trace: &Trace<'_>, fill: &Fill<'_>, events: Vec<u64>) -> Found {
     Found {
         kind: AmbiguityKind::Login,
         events,
-        problem: format!("{name} was filled in to log in on {place}, but a run may begin logged in."),
+        problem: format!("To log in on {place}, {name} was filled in, but a run may begin logged in."),
         question: format!(
             "Will you be logged in on {place} already when the routine runs, or should it log in with a stored password or code?"
         ),
@@ -108,7 +108,7 @@ fn context(trace: &Trace<'_>, fill: &Fill<'_>) -> String {
 
 /// Whether a form follows another one with little between them.
 fn follows(previous: &Fill<'_>, fill: &Fill<'_>) -> bool {
-    previous.tab == fill.tab && fill.first - previous.last <= BETWEEN
+    previous.tab == fill.tab && fill.first.saturating_sub(previous.last) <= BETWEEN
 }
 
 /// Whether a form asks only for the name of an account, as the first page of a login does.
@@ -120,7 +120,9 @@ fn is_user_name(fill: &Fill<'_>) -> bool {
 /// Edits of a form, the other events of its steps, and the button that ended it.
 fn events_of(trace: &Trace<'_>, fill: &Fill<'_>, steps: &HashMap<u64, &[u64]>) -> Vec<u64> {
     let edits: Vec<u64> = fill.fields.iter().flat_map(|field| field.events.iter().copied()).collect();
-    let sources = edits.iter().filter_map(|edit| steps.get(edit)).flat_map(|sources| sources.iter().copied());
+    let mut seen = HashSet::new();
+    let sources = edits.iter().filter_map(|edit| steps.get(edit)).filter(|sources| seen.insert(sources.first()));
+    let sources: Vec<u64> = sources.flat_map(|sources| sources.iter().copied()).collect();
     let end = trace.get(fill.ended_by).map(|seen| seen.event.event_index);
-    sources.chain(edits.iter().copied()).chain(end).collect()
+    sources.into_iter().chain(edits).chain(end).collect()
 }

@@ -1,7 +1,7 @@
 //! What the events of a recording leave open about the person's intention.
 //!
-//! Each kind of ambiguity has a finder. They run in the order of the table; an event that one of the first three has
-//! claimed is not looked at by later ones. The time is proportional to the number of events.
+//! Each kind of ambiguity has a finder. They run in the order of the table; later finders skip events that
+//! `overlays` and `login` have claimed. The time is proportional to the number of events.
 //!
 //! | file | finds |
 //! |---|---|
@@ -12,8 +12,8 @@
 //! | `filters` | lists that were opened and left as they were |
 //! | `computed`, `needles`, `varying` | values that were entered, in the forms that `fills` collects |
 //!
-//! `trace` and `elements` have the facts of events that several finders need, `words` the words by which they recognise
-//! what structure does not decide, `text` the parts of sentences.
+//! `trace` and `elements` have the facts of events that several finders need, `words` the words for cases that the
+//! structure of a page does not decide, `text` the parts of sentences.
 
 mod alike;
 mod computed;

@@ -1,4 +1,4 @@
-//! The search for values in what a page showed: one pass over its texts for all values.
+//! The search for values in the texts of pages: one pass over the texts for all values.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ struct Needle<'v> {
     typed: bool,
 }
 
-/// Values that are searched for in what the page showed, all at once.
+/// Values, and the events whose pages show them.
 #[derive(Default)]
 pub(super) struct Needles<'v> {
     all: Vec<Needle<'v>>,
@@ -98,7 +98,7 @@ impl<'v> Needles<'v> {
         if let Some(container) = &element.container {
             self.text(&container.title, &mut shows);
         }
-        // The text of a field that is edited is what the person enters.
+        // The text of a field that is edited was entered by the person.
         if element.sensitive || matches!(event.event_type, EventType::Input | EventType::Change) {
             return;
         }

@@ -70,7 +70,9 @@ fn in_page(element: &Element) -> (String, String) {
     let title = element.container.as_ref().map_or("", |container| container.title.trim());
     let overlay = if title.is_empty() { "a message of the page".to_owned() } else { quoted(title) };
     (
-        format!("{overlay} was answered with {button}, and nothing shows that it appears in each run."),
+        format!(
+            "The page showed {overlay}, which was closed with {button}; nothing shows that it appears in each run."
+        ),
         format!("Does {overlay} appear each time, or should {button} be used only if it appears?"),
     )
 }

@@ -1,4 +1,4 @@
-//! Items of lists that were used: because of their place, or because of what they are.
+//! Items of lists that were used: by their position, or by their name.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ pub(super) fn find(uses: &[Use<'_>]) -> Vec<Found> {
             kind: AmbiguityKind::PositionOrIdentity,
             events: vec![one.event],
             problem: format!(
-                "{item} was used in a list, and nothing shows whether it was chosen by its position or by its name."
+                "In a list, {item} was used; nothing shows whether it was chosen by its position or by its name."
             ),
             question: format!(
                 "Should each run use {item}, or whatever is at its position in the list, such as the first one?"
@@ -37,7 +37,7 @@ fn name(one: &Use<'_>) -> String {
     let own = elements::name(one.element).trim();
     let title = one.item.map_or("", |item| item.title.trim());
     match (own, title) {
-        ("", "") => "An item without a name".to_owned(),
+        ("", "") => "an item without a name".to_owned(),
         ("", title) => quoted(title),
         (own, title) if title.is_empty() || own.contains(title) => quoted(own),
         (own, title) => format!("{} of {}", quoted(own), quoted(title)),

@@ -7,7 +7,7 @@ use super::{AmbiguityKind, Found};
 use crate::record::draft::facts;
 use crate::record::{Event, EventType};
 
-/// What the recorder puts in the place of a token in an address.
+/// The recorder replaces tokens in addresses by this.
 const COVER: &str = "[secret]";
 /// Parameters that hold for one session or one use.
 const SESSION: &[&str] = &[

@@ -82,30 +82,22 @@ fn groups<'u, 'e: 'u, T: std::borrow::Borrow<Use<'e>>>(
 }
 
 fn subset(members: &[&Use<'_>]) -> Found {
-    let mut seen = HashSet::new();
-    let items: Vec<String> = members.iter().filter(|one| seen.insert(one.key.as_str())).map(|one| title(one)).collect();
     // Names that only one item has, as those of links to items, are no names of an action.
     let mut named: HashMap<&str, (usize, &str, &str)> = HashMap::new();
     for (position, one) in members.iter().enumerate() {
-        let name = elements::name(one.element);
-        let (_, item, name) = named.entry(&one.action).or_insert((position, &one.key, name));
+        let name = if one.action == "link open" { "" } else { elements::name(one.element) };
+        let (_, item, _) = named.entry(&one.action).or_insert((position, &one.key, name));
         if *item != one.key {
             *item = "";
         }
-        if one.action == "link open" {
-            *name = "";
-        }
     }
+    named.retain(|_, (_, item, name)| item.is_empty() && !name.trim().is_empty());
+    let mut seen = HashSet::new();
+    let items = members.iter().filter(|one| seen.insert(one.key.as_str()));
+    let items: Vec<String> = items.map(|one| title(one, named.contains_key(one.action.as_str()))).collect();
     let mut actions: Vec<(usize, &str, &str)> = named.into_values().collect();
-    actions.retain(|(_, item, name)| item.is_empty() && !name.trim().is_empty());
     actions.sort_unstable();
-    // A count at the end differs between items.
-    let without_count = |name: &'_ str| name.trim_end_matches(|c: char| !c.is_alphabetic()).to_owned();
-    let actions: Vec<String> = actions
-        .into_iter()
-        .map(|(_, _, name)| (name, without_count(name)))
-        .map(|(name, short)| quoted(if short.is_empty() { name } else { &short }))
-        .collect();
+    let actions: Vec<String> = actions.into_iter().map(|(_, _, name)| quoted(without_count(name))).collect();
     let with = if actions.is_empty() { String::new() } else { format!(" with {}", list(&actions)) };
     let (count, items) = (items.len(), list(&items));
     Found {
@@ -118,9 +110,17 @@ fn subset(members: &[&Use<'_>]) -> Found {
     }
 }
 
-fn title(one: &Use<'_>) -> String {
-    let title = one.item.map_or("", |item| item.title.as_str());
-    let is_open = one.action == "link open" || title.trim().is_empty();
-    let name = elements::name(one.element);
-    quoted(if is_open && !name.trim().is_empty() { name } else { title })
+/// A name without the number at its end, which differs between items.
+fn without_count(name: &str) -> &str {
+    let is_counted = name.trim_end_matches([')', ']']).ends_with(|c: char| c.is_ascii_digit());
+    let short = name.trim_end_matches(|c: char| !c.is_alphabetic());
+    if is_counted && !short.is_empty() { short } else { name }
+}
+
+/// The name of an item: its title, or the name of the link to it.
+fn title(one: &Use<'_>, is_named_action: bool) -> String {
+    let title = one.item.map_or("", |item| item.title.trim());
+    let name = elements::name(one.element).trim();
+    let is_link = (elements::role(one.element) == "link" && !is_named_action) || title.is_empty();
+    quoted(if is_link && !name.is_empty() { name } else { title })
 }

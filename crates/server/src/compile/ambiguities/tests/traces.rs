@@ -54,7 +54,7 @@ fn an_order_of_a_shop() {
     let expected = [
         "A1 ConditionalOverlay [2] Does \"We use cookies\" appear each time, or should \"Accept all\" be used only if it appears?",
         "A2 VaryingValue [4] Should each run search for \"winter boots\", or can the search term differ from run to run?",
-        "A3 FilterTouched [10] You opened \"Size\" and it was left as it was: should each run make sure of that value, or ignore \
+        "A3 FilterTouched [10] You opened the list \"Size\" and it was left as it was: should each run make sure of that value, or ignore \
          the list?",
         "A4 PositionOrIdentity [11] Should each run use \"Nordic boots\" of \"In stock\", or whatever is at its position in the \
          list, such as the first one?",

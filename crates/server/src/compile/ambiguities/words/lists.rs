@@ -16,7 +16,7 @@ pub(in super::super) const LISTING: &[&str] = &[
     "sort by", "sortieren", "trier", "trier par",
 ];
 
-/// Names of query parameters of pages that list what was searched for, sorted or filtered.
+/// Names of query parameters of lists that were searched, sorted or filtered.
 pub(in super::super) const LISTING_QUERY: &[&str] = &[
     "filter", "filters", "k", "keyword", "keywords", "order", "order by", "orderby",
     "q", "query", "s", "search", "search query", "sort", "sort by", "sortby", "term",
@@ -38,7 +38,7 @@ pub(in super::super) const NAVIGATION: &[&str] = &[
     "breadcrumb", "breadcrumbs", "menu", "menubar", "nav", "navbar", "navigation", "pager", "pagination", "paginator",
 ];
 
-/// Parts of selectors and attributes of what is around the content of a page.
+/// Parts of selectors and attributes of headers, footers and bars of pages.
 pub(in super::super) const FRAME: &[&str] = &["aside", "footer", "header", "sidebar", "tablist", "toolbar", "topbar"];
 
 /// Parts of selectors of the head of a table, whose links sort it.
@@ -118,7 +118,7 @@ pub(in super::super) const PROMOTION: &[&str] = &[
     "willkommen",
 ];
 
-/// Names of buttons that only close what a page shows.
+/// Names of buttons that only close a message.
 pub(in super::super) const DISMISS: &[&str] = &[
     "aceptar todo", "ahora no", "cerrar", "close", "close banner", "close dialog", "close modal", "close popup",
     "close this", "close window", "dialog schließen", "dismiss", "entendido", "fermer", "got it", "ignorer",

@@ -1,4 +1,4 @@
-//! Words by which finders recognise what the structure of a page does not decide: English, German, French, Spanish.
+//! Words for cases that the structure of a page does not decide, in English, German, French and Spanish.
 
 // Lists with many entries to a line.
 #[rustfmt::skip]
