@@ -6,9 +6,8 @@ use super::words::line;
 use super::{AmbiguityKind, Found};
 use crate::record::draft::facts;
 use crate::record::{Event, EventType};
+use cdpilot::redact::Secrets;
 
-/// The recorder replaces tokens in addresses by this.
-const COVER: &str = "[secret]";
 /// Parameters that hold for one session or one use.
 const SESSION: &[&str] = &[
     "access_token",
@@ -83,7 +82,7 @@ fn has_session(url: &str) -> bool {
     let lower = url.to_ascii_lowercase();
     let parameters = lower.split(['?', '&', ';', '#']).skip(1).filter_map(|part| part.split_once('='));
     let is_session = |(name, value): (&str, &str)| !value.is_empty() && SESSION.contains(&name);
-    url.contains(COVER) || url.contains("%5Bsecret%5D") || parameters.into_iter().any(is_session)
+    url.contains(Secrets::COVER) || url.contains("%5Bsecret%5D") || parameters.into_iter().any(is_session)
 }
 
 fn is_after_submit(url: &str) -> bool {

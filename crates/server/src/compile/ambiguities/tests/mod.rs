@@ -1,7 +1,9 @@
 //! Ambiguities of traces, as the recorder writes them.
 
 mod items;
+mod overlays;
 mod pages;
+mod subsets;
 mod traces;
 mod values;
 

@@ -224,6 +224,5 @@ fn two_thousand_events_take_little_time() {
         let _ = ambiguities(&trace.events, &draft, "");
         least = least.min(start.elapsed());
     }
-    eprintln!("{least:?}");
     assert!(least < Duration::from_millis(250), "{least:?}; about 30 ms on a machine without other work");
 }
