@@ -41,15 +41,19 @@ const LAYERS: [(&str, &[Module]); 2] = [
             ("routine", &[]),
             ("record", &["store", "control", "secrets", "config"]),
             ("compile", &["record", "routine"]),
+            ("replay", &["record"]),
             ("tools", &["control", "secrets", "llm", "config"]),
-            ("agent", &["tools", "compile", "record", "store", "routine", "llm", "control", "secrets", "config"]),
+            (
+                "agent",
+                &["tools", "compile", "replay", "record", "store", "routine", "llm", "control", "secrets", "config"],
+            ),
             ("mcp", &["tools", "config"]),
             ("api", &["agent", "compile", "record", "llm", "control", "secrets", "config"]),
             (
                 "server",
                 &[
-                    "api", "mcp", "agent", "compile", "record", "tools", "store", "routine", "llm", "control",
-                    "secrets", "config", "http",
+                    "api", "mcp", "agent", "compile", "replay", "record", "tools", "store", "routine", "llm",
+                    "control", "secrets", "config", "http",
                 ],
             ),
         ],

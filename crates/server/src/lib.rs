@@ -9,6 +9,7 @@
 //! | [`store`] | the database of conversations, routines and recordings |
 //! | [`record`] | what a person does in a browser, as events |
 //! | [`compile`] | what a model gets of a recording that it turns into a routine, and what it may submit |
+//! | [`replay`] | compares a run of a routine with its recording |
 //! | [`tools`] | tools for models |
 //! | [`agent`] | conversations of a model that uses the browser |
 //! | [`mcp`] | clients and servers of the Model Context Protocol |
@@ -33,6 +34,8 @@ pub mod llm;
 pub mod mcp;
 #[doc(hidden)]
 pub mod record;
+#[doc(hidden)]
+pub mod replay;
 #[doc(hidden)]
 pub mod routine;
 pub mod secrets;

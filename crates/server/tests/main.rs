@@ -69,6 +69,10 @@ mod network_routes;
 mod public_inputs;
 #[path = "record/capture.rs"]
 mod record_capture;
+#[path = "record/compile.rs"]
+mod record_compile;
+#[path = "record/compile_states.rs"]
+mod record_compile_states;
 #[path = "record/libraries.rs"]
 mod record_libraries;
 #[path = "record/routes.rs"]

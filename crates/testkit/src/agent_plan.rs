@@ -25,6 +25,8 @@ pub enum Do {
     Host(String),
     /// Any tool. An argument `id:TEXT` is the id of the element whose line contains the text.
     Call(&'static str, Value),
+    /// Several calls in one answer.
+    Calls(Vec<(&'static str, Value)>),
     /// Says nothing more.
     Hang,
     /// The final text; it ends with all texts of the last result.
@@ -102,6 +104,14 @@ fn script(plan: &[Do], request: &Value) -> Script {
             Script::stream().chunk(&json!({ "choices": [{ "delta": { "tool_calls": both } }] })).done()
         }
         Do::Call(tool, arguments) => call(tool, &with_ids(arguments, messages)),
+        Do::Calls(all) => {
+            let call = |(at, (tool, arguments)): (usize, &(&str, Value))| {
+                let function = json!({ "name": tool, "arguments": arguments.to_string() });
+                json!({ "index": at, "id": format!("{calls}x{at}"), "type": "function", "function": function })
+            };
+            let all: Vec<Value> = all.iter().enumerate().map(call).collect();
+            Script::stream().chunk(&json!({ "choices": [{ "delta": { "tool_calls": all } }] })).done()
+        }
         Do::Hang => Script::stream().text("Hm").hang(),
         Do::Host(host) => call("request_host", &json!({ "host": host, "reason": "The task needs it." })),
         Do::Help(message) => call("please_help_me", &json!({ "message": message })),

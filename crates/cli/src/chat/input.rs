@@ -8,7 +8,7 @@ use super::super::failure::Failure;
 
 /// What was entered.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Entered {
+pub(in super::super) enum Entered {
     Line(String),
     /// Ctrl-C at the prompt.
     Interrupted,
@@ -16,7 +16,7 @@ pub(super) enum Entered {
     End,
 }
 
-pub(super) struct Input;
+pub(in super::super) struct Input;
 
 impl Input {
     /// Whether a person can be asked.
@@ -52,7 +52,7 @@ impl Input {
     }
 
     /// Asks the person at the terminal. `None`: Ctrl-C or Ctrl-D.
-    pub(super) fn ask(prompt: &str) -> Result<Option<String>, Failure> {
+    pub(in super::super) fn ask(prompt: &str) -> Result<Option<String>, Failure> {
         Ok(match Self::read(prompt)? {
             Entered::Line(line) => Some(line),
             Entered::Interrupted | Entered::End => None,

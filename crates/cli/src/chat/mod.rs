@@ -13,7 +13,7 @@
 
 mod answers;
 mod commands;
-mod input;
+pub(super) mod input;
 mod interactive;
 pub(super) mod link;
 pub(super) mod next;

@@ -36,7 +36,7 @@ pub(super) fn active(link: &Link<'_>, given: Option<&str>) -> Result<String, Fai
 }
 
 /// The same; not given: the active one, else the last one.
-pub(super) fn active_or_last(link: &Link<'_>, given: Option<&str>) -> Result<String, Failure> {
+pub(in super::super) fn active_or_last(link: &Link<'_>, given: Option<&str>) -> Result<String, Failure> {
     if let Some(given) = given {
         return find(link, given);
     }

@@ -8,7 +8,7 @@
 //! | `file` | export and import |
 
 mod file;
-mod find;
+pub(super) mod find;
 mod lines;
 mod start;
 

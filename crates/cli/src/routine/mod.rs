@@ -2,10 +2,12 @@
 //!
 //! | file | contents |
 //! |---|---|
+//! | `compile` | turning a recording into a routine |
 //! | `edit` | writing and changing a routine in an editor |
 //! | `run` | running a routine and following the run |
 //! | `show` | printing routines, versions and reports |
 
+mod compile;
 mod edit;
 mod run;
 mod show;
@@ -31,6 +33,7 @@ const AFTER: &str = "\
 Examples:
   cdpilot routine edit orders                      write a routine, or change it, in $VISUAL or $EDITOR
   cdpilot routine edit orders --file orders.md     the same from a file; - is stdin
+  cdpilot routine compile ticket --name orders     make a routine of the recording ticket
   cdpilot routine run orders --input month=May --input note=@note.txt
   cdpilot routine runs orders                      what its runs did, step by step
 
@@ -70,6 +73,8 @@ enum What {
         #[arg(long, value_name = "NAME")]
         rename: Option<String>,
     },
+    /// Turn a recording into a routine with a model; asks you what the recording does not show
+    Compile(compile::Compile),
     /// Run a routine; prints one line a step
     Run(Box<run::Run>),
     /// Continue a run that was stopped, interrupted or has failed
@@ -166,6 +171,7 @@ pub(super) fn run(routine: &Routine, global: &Global, settings: &Settings, out: 
             show::version(&link.ask(&request)?, out);
         }
         What::Edit { name, file, rename } => return edit::edit(&link, name, file.as_deref(), rename.as_deref(), out),
+        What::Compile(args) => return compile::run(&link, args, global, out),
         What::Run(args) => return run::run(&link, args, global, out),
         What::Resume { name, run } => return run::resume(&link, name, run, global, out),
         What::Runs { name, run: None } => show::runs(&link.ask(&Request::at(op::ROUTINE_RUNS, &[name]))?, out),

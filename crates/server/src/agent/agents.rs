@@ -1,8 +1,8 @@
 //! The conversations of a home.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crossbeam_channel::{Sender, bounded};
@@ -17,9 +17,10 @@ use super::prompts::Prompts;
 use super::repair;
 use super::settings::{Mode, NewConversation, REFUSED_HOSTS, Settings};
 use super::slots::Slots;
-use super::{Error, Follower, Permission, WRITE, held_up, questions, routine, run};
+use super::{Error, Follower, Permission, WRITE, compile, held_up, questions, routine, run};
 use crate::control::Control;
 use crate::llm::Models;
+use crate::record::Recordings;
 use crate::store::{self, Batch, Conversation, ConversationState, Store};
 use crate::tools::Toolbox;
 use cdpilot::sync::{Deadline, Thread, spawn};
@@ -76,6 +77,8 @@ pub(super) struct Inner {
     pub(super) store: Store,
     pub(super) prompts: Prompts,
     pub(super) slots: Slots,
+    /// Records the runs that are compared with a recording.
+    pub(super) recordings: OnceLock<Arc<Recordings>>,
     /// Locked for map operations only.
     lives: Mutex<HashMap<String, Arc<Live>>>,
     is_ending: AtomicBool,
@@ -96,12 +99,14 @@ impl Agents {
     pub fn new(control: Arc<Control>, tools: impl ProvideTools + 'static, store: Store) -> Result<Self, Error> {
         let prompts = Prompts::of(control.home())?;
         store.recover(Deadline::after(WRITE))?;
+        compile::recover(&store)?;
         let inner = Inner {
             control,
             tools: Box::new(tools),
             store,
             prompts,
             slots: Slots::default(),
+            recordings: OnceLock::new(),
             lives: Mutex::default(),
             is_ending: AtomicBool::new(false),
         };
@@ -111,6 +116,11 @@ impl Agents {
         let watch = spawn("agent-watch", move || held_up::watch(&watched, &ended));
         let watch = watch.map_err(|problem| Error::Thread { problem: problem.to_string() })?;
         Ok(Self { owner: Arc::new(Owner { inner, end: Some(end), watch: Some(watch) }) })
+    }
+
+    /// Sets the recordings of the home, which runs with `verify` need. Without effect the second time.
+    pub fn set_recordings(&self, recordings: Arc<Recordings>) {
+        let _ = self.inner().recordings.set(recordings);
     }
 
     /// The database of the home, for routes that list or change routines and read reports.
@@ -173,6 +183,7 @@ impl Agents {
         }
         let inner = self.inner();
         let (conversation, live) = inner.find(id)?;
+        compile::check_inputs_of_compilation(&conversation.mode)?;
         let text = inner.cover(text)?;
         inner.settle(&conversation, &live);
         run::begin(inner, &live, |live| {
@@ -217,6 +228,7 @@ impl Agents {
         }
         let inner = self.inner();
         let (conversation, live) = inner.find(id)?;
+        compile::check_inputs_of_compilation(&conversation.mode)?;
         let text = inner.cover(text)?;
         inner.settle(&conversation, &live);
         run::begin(inner, &live, |live| {
@@ -292,6 +304,7 @@ impl Agents {
         if live.set_paused(false) {
             return Ok(conversation.last_event);
         }
+        compile::check_inputs_of_compilation(&conversation.mode)?;
         inner.settle(&conversation, &live);
         let nothing = || Error::conflict("the conversation is not paused and has no unfinished turn; send a message");
         if live.is_running() {
@@ -468,7 +481,7 @@ impl Inner {
     }
 
     /// Waits for the thread of a run whose end is stored already.
-    fn settle(&self, conversation: &Conversation, live: &Live) {
+    pub(super) fn settle(&self, conversation: &Conversation, live: &Live) {
         if conversation.state != ConversationState::Active {
             live.wait_for_end(Deadline::after(SETTLING));
         }
@@ -496,7 +509,7 @@ impl Inner {
     }
 
     /// A text of the user without the secrets of the home. Passwords that the user gives to the model stay.
-    fn cover(&self, text: &str) -> Result<String, Error> {
+    pub(super) fn cover(&self, text: &str) -> Result<String, Error> {
         let toolbox = self.tools.toolbox().map_err(|problem| Error::Tools { problem })?;
         Ok(toolbox.registry().secrets().cover_own(text).into_owned())
     }

@@ -106,6 +106,9 @@ impl Turn<'_> {
         before: &[String],
         request: Option<(Value, Value)>,
     ) -> Result<End, Error> {
+        if self.routine.as_ref().is_some_and(RoutineRun::stops_before_effects) {
+            return self.stop_before_effect(draft, &pending, prepared, rest);
+        }
         let Wanted { effect, picture } = pending;
         let call_id = prepared.map(Prepared::id).unwrap_or_default().to_owned();
         questions::not_made(&mut draft, rest);

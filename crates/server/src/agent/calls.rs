@@ -188,7 +188,8 @@ impl Turn<'_> {
                 problem.to_owned()
             }
             (Ok(arguments), true) => match Ask::of(prepared.name(), arguments) {
-                Some(ask) => ask.err()?,
+                Some(Err(problem)) => problem,
+                Some(Ok(_)) => return self.compile.as_ref()?.refusal(prepared.name(), arguments),
                 None => {
                     let refused = self.routine.as_ref().and_then(|run| run.refusal(prepared.name(), arguments));
                     return refused.or_else(|| self.host_refusal(prepared.name(), arguments));
@@ -201,6 +202,9 @@ impl Turn<'_> {
     /// The question that a call asks.
     fn question(&self, prepared: &Prepared) -> Option<Ask> {
         let arguments = prepared.arguments.as_ref().ok().filter(|_| self.offer.has(prepared.name()))?;
+        if self.compile.as_ref().is_some_and(|run| run.refusal(prepared.name(), arguments).is_some()) {
+            return None;
+        }
         Ask::of(prepared.name(), arguments)?.ok()
     }
 
@@ -225,6 +229,9 @@ impl Turn<'_> {
                 return Ok(Some(End::Interrupted));
             }
             if let Some(ask) = self.question(prepared) {
+                if let Some(end) = self.ask_round(calls.get(at..).unwrap_or_default())? {
+                    return Ok(Some(end));
+                }
                 if let (Some(run), Some((_, note))) =
                     (&mut self.routine, prepared.given().and_then(|given| routine::blocked(prepared.name(), given)))
                 {
@@ -289,6 +296,11 @@ impl Turn<'_> {
             let outcome = Some(if done.is_ok() { IntentOutcome::Done } else { IntentOutcome::Failed });
             let result = done.unwrap_or_else(|error| error.to_value());
             return Ok(Made::Returned(Returned { result, images: Vec::new(), outcome }));
+        }
+        if let Some(done) = self.compile.as_mut().and_then(|run| run.call(self.inner, prepared.name(), &arguments)) {
+            let outcome = Some(if done.is_ok() { IntentOutcome::Done } else { IntentOutcome::Failed });
+            let (result, images) = done.unwrap_or_else(|error| (error.to_value(), Vec::new()));
+            return Ok(Made::Returned(Returned { result, images, outcome }));
         }
         let cancel = self.cancel.part();
         let deadline = Deadline::after(CALL).cancelled_by(&cancel);

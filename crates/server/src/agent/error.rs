@@ -15,6 +15,12 @@ pub enum Error {
         /// The id as given.
         id: String,
     },
+    /// No recording has this id.
+    #[error("there is no recording {id:?}")]
+    NoRecording {
+        /// The id as given.
+        id: String,
+    },
     /// The conversation has no such image.
     #[error("the conversation has no image {n}, or it is no longer kept")]
     NoImage {
@@ -96,7 +102,7 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> Code {
         match self {
-            Self::NotFound { .. } | Self::NoImage { .. } => Code::NotFound,
+            Self::NotFound { .. } | Self::NoRecording { .. } | Self::NoImage { .. } => Code::NotFound,
             Self::Conflict { .. } => Code::Conflict,
             Self::BadRequest { .. } | Self::Routine { .. } => Code::BadRequest,
             // The model and the toolset are arguments here.

@@ -21,6 +21,7 @@
 //! | `host_requests` | requests for hosts that a conversation may not reach |
 //! | `held_up` | what holds up a run |
 //! | `routine` | runs of routines: what a model is held to while it follows one |
+//! | `compile` | conversations that turn a recording into a routine |
 //! | `repair` | results for calls that were interrupted |
 //! | `stuck` | recognises that a model makes no progress |
 //! | `pictures` | which images a model still gets |
@@ -37,6 +38,7 @@
 mod agents;
 mod approvals;
 mod calls;
+mod compile;
 mod condense;
 mod dialogs;
 mod error;
@@ -70,13 +72,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use agents::{Agents, ProvideTools};
 pub use approvals::Decision;
+pub use compile::{CompileBegun, CompileStart};
 pub use error::Error;
 pub use follow::{Followed, Follower};
 pub use held_up::{HoldUp, HoldUpState};
 pub use reading::Overview;
 pub use routine::{
-    Permission, RoutineError, RoutineStart, RunCause, RunCounts, RunFacts, RunItems, RunLimits, RunResult, RunStep,
-    StepHow, StepStatus, check_routine, run_facts,
+    Permission, RoutineError, RoutineStart, RunCause, RunCounts, RunFacts, RunItems, RunLimits, RunMiss, RunResult,
+    RunStep, RunVerification, StepHow, StepStatus, check_routine, run_facts,
 };
 pub use settings::{Mode, NewConversation};
 

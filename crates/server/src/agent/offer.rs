@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::prompts::{Flags, Prompts};
 use super::settings::Settings;
-use super::{Error, ProvideTools, host_requests, routine};
+use super::{Error, ProvideTools, compile, host_requests, routine};
 use crate::config::Confirm;
 use crate::control::Control;
 use crate::llm::{Model, Size, ToolSpec};
@@ -135,6 +135,11 @@ impl Offer {
     /// Adds the tool for the steps of a routine.
     pub(super) fn add_routine(&mut self) {
         self.tools.insert(routine::TOOL.to_owned(), routine::tool());
+    }
+
+    /// The tools of a compilation, and no others.
+    pub(super) fn only_compile(&mut self) {
+        self.tools = compile::tools().into_iter().map(|tool| (tool.name.to_string(), tool)).collect();
     }
 
     pub(super) fn has(&self, name: &str) -> bool {

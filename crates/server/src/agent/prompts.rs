@@ -18,12 +18,13 @@ macro_rules! template {
 }
 
 /// The templates. Partials are named as other templates include them, prompts by profile and contents.
-const TEMPLATES: [(&str, &str, &str); 14] = [
+const TEMPLATES: [(&str, &str, &str); 15] = [
     // Partials first: the others include them.
     template!("data", "partials/data.hbs"),
     template!("help", "partials/help.hbs"),
     template!("replay", "partials/replay.hbs"),
     template!("secrets", "partials/secrets.hbs"),
+    template!("compile/system", "compile/system.hbs"),
     template!("big/system", "big/system.hbs"),
     template!("big/tab", "big/tab.hbs"),
     template!("big/highlight", "big/highlight.hbs"),
@@ -144,6 +145,14 @@ impl Prompts {
     /// [`Error::Prompt`].
     pub(super) fn system(&self, size: Size, flags: Flags, secrets: &[String]) -> Result<String, Error> {
         self.render(&name(size, SYSTEM), flags, secrets)
+    }
+
+    /// The system prompt of a compilation.
+    ///
+    /// # Errors
+    /// [`Error::Prompt`].
+    pub(super) fn compile(&self, flags: Flags) -> Result<String, Error> {
+        self.render("compile/system", flags, &[])
     }
 
     /// The description of a tool for a model; `None` for tools without a prompt of their own.

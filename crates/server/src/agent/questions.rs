@@ -27,7 +27,7 @@ impl Ask {
     /// The question that a call asks; `None` if the tool asks none.
     pub(super) fn of(tool: &str, arguments: &Map<String, Value>) -> Option<Result<Self, String>> {
         let (kind, field) = match tool {
-            "clarify" => (QuestionKind::Clarify, "question"),
+            "clarify" | super::compile::ASK => (QuestionKind::Clarify, "question"),
             "please_help_me" => (QuestionKind::Help, "message"),
             _ => {
                 let (n, note) = super::routine::blocked(tool, arguments)?;
@@ -50,6 +50,11 @@ impl Ask {
             return Some(Err(format!("choices has {} entries; pass at most {MOST_CHOICES}", choices.len())));
         }
         Some(Ok(Self { kind, text: text.to_owned(), choices }))
+    }
+
+    /// A question of a compilation.
+    pub(super) fn clarify(text: impl Into<String>) -> Self {
+        Self { kind: QuestionKind::Clarify, text: text.into(), choices: Vec::new() }
     }
 
     /// A request for help by the program.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::held_up::{self, HoldUp};
-use super::settings::Settings;
+use super::settings::{Mode, Settings};
 use super::{Agents, Error, WRITE};
 use crate::control::TabInfo;
 use crate::store::{Conversation, ConversationState, Image, Question, StoredEvent};
@@ -32,13 +32,15 @@ pub struct Overview {
 }
 
 impl Agents {
-    /// The conversations, the last changed first, at most 1,000; only those in `state` if it is given.
+    /// The conversations, the last changed first, at most 1,000; only those in `state` if it is given. Those that compile a recording
+    /// are left out unless `all` is set.
     ///
     /// # Errors
     /// [`Error::Store`].
-    pub fn list(&self, state: Option<ConversationState>) -> Result<Vec<Overview>, Error> {
-        let all = self.inner().store.conversations(state, MOST_LISTED, Deadline::after(WRITE))?;
-        all.into_iter().map(|conversation| self.overview(conversation)).collect()
+    pub fn list(&self, state: Option<ConversationState>, all: bool) -> Result<Vec<Overview>, Error> {
+        let hidden = (!all).then_some(Mode::Compile.as_str());
+        let found = self.inner().store.conversations(state, hidden, MOST_LISTED, Deadline::after(WRITE))?;
+        found.into_iter().map(|conversation| self.overview(conversation)).collect()
     }
 
     /// A conversation.

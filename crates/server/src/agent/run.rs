@@ -12,7 +12,7 @@ use super::messages::Entry;
 use super::settings::Settings;
 use super::slots::{MOST_RUNS, Slot};
 use super::turn::{End, SHORT, Turn};
-use super::{Error, WRITE, repair};
+use super::{Error, WRITE, compile, repair};
 use crate::store::{Batch, ConversationState};
 use cdpilot::code::Code;
 use cdpilot::sync::{Deadline, spawn};
@@ -165,6 +165,10 @@ fn ended(inner: &Inner, live: &Live, end: &End, pictures: Option<Entry>) -> Resu
     let (batch, results) = repair::repaired(inner, live, Batch::new())?;
     let batch = results.iter().chain(&pictures).fold(batch, |batch, entry| batch.message(entry.body()));
     let batch = batch.unfinished(true);
+    let batch = match compile::ended(inner, live, end) {
+        Some((recording, state)) => batch.compilation(recording, state),
+        None => batch,
+    };
     let id = live.id.as_str();
     let batch = match end {
         End::Failed { code, problem } => {

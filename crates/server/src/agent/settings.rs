@@ -19,6 +19,8 @@ pub enum Mode {
     Chat,
     /// `routine_replay`: the first message is a routine.
     RoutineReplay,
+    /// `compile`: it turns a recording into a routine. Begun for a recording only.
+    Compile,
 }
 
 impl Mode {
@@ -28,13 +30,14 @@ impl Mode {
         match self {
             Self::Chat => "chat",
             Self::RoutineReplay => "routine_replay",
+            Self::Compile => "compile",
         }
     }
 
     /// The mode of a text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Chat, Self::RoutineReplay].into_iter().find(|mode| mode.as_str() == text)
+        [Self::Chat, Self::RoutineReplay, Self::Compile].into_iter().find(|mode| mode.as_str() == text)
     }
 }
 

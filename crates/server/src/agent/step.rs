@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::compile::Concluded;
 use super::condense::is_too_long;
 use super::events::{AGENT_EVENT, AgentEvent, COMPLETE, Source, USAGE_METRICS, complete};
 use super::feed::Entry as FeedEntry;
@@ -17,6 +18,7 @@ use super::usage::usage_metrics;
 use super::{Error, run};
 use crate::llm::{Answer, ChatRequest, Client, Message, Model, Models, Patience, Progress, Role};
 use crate::store::ConversationState;
+use cdpilot::code::Code;
 use cdpilot::sync::Deadline;
 
 /// Time limit of a request with all its attempts.
@@ -181,6 +183,20 @@ impl Turn<'_> {
             self.commit(draft)?;
             return self.ask_request(held, None, &[]).map(Some);
         }
+        match self.compile.as_mut().map(|run| run.concluded(text)) {
+            Some(Concluded::Continue(notice)) => {
+                draft.entries.push(Entry::user(Kind::Notice, notice));
+                draft.system("No routine was submitted; the model was reminded.");
+                self.commit(draft)?;
+                return Ok(None);
+            }
+            Some(Concluded::Failed(problem)) => {
+                self.commit(draft)?;
+                return Ok(Some(End::Failed { code: Code::ModelError, problem }));
+            }
+            Some(Concluded::Review) => self.write_trace(&draft),
+            None => {}
+        }
         let pages = self.pages();
         match self.routine.as_mut().map(|run| run.answered(text, &pages)) {
             Some(Answered::Continue(notice)) => {
@@ -193,7 +209,13 @@ impl Turn<'_> {
                 self.commit(draft)?;
                 return Ok(Some(End::Routine(ending)));
             }
-            Some(Answered::Done) | None => {}
+            Some(Answered::Done) => {
+                if let Some(ending) = self.verify_run()? {
+                    self.commit(draft)?;
+                    return Ok(Some(End::Routine(ending)));
+                }
+            }
+            None => {}
         }
         draft.event(COMPLETE, complete(&self.live.id, true, false));
         draft.change(|batch| batch.state(ConversationState::Idle).unfinished(false));
@@ -206,6 +228,10 @@ impl Turn<'_> {
         let Some(pattern) = self.stuck.take() else { return Ok(None) };
         let mut draft = Draft::default();
         let problem = pattern.describe();
+        if self.is_warned && self.compile.is_some() {
+            let problem = format!("{problem}, after a warning; compile again, or use another model");
+            return Ok(Some(End::Failed { code: Code::ModelError, problem }));
+        }
         if self.is_warned {
             draft.system(format!("{problem}. Help is requested."));
             let ask = Ask::help(format!("{problem}, after a warning. How should the task be continued?"));

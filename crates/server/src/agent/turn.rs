@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::agents::Inner;
+use super::compile::CompileRun;
 use super::dialogs::Dialogs;
 use super::events::{AGENT_EVENT, AgentEvent};
 use super::guard::RunGuard;
@@ -19,6 +20,7 @@ use super::stuck::Stuck;
 use super::usage::Metrics;
 use super::wire::Wire;
 use super::{Error, WRITE, run, session};
+use crate::compile::MOST_STEPS;
 use crate::config::Confirm;
 use crate::control::Session;
 use crate::llm::{Models, Part, Size, ToolSpec};
@@ -130,6 +132,8 @@ pub(super) struct Turn<'a> {
     pub(super) wire: Option<Wire>,
     /// The routine that it follows, if any.
     pub(super) routine: Option<RoutineRun>,
+    /// The recording that it compiles, if any.
+    pub(super) compile: Option<CompileRun>,
     /// Its place among the runs; given back while it is paused.
     slot: Option<Slot<'a>>,
 }
@@ -149,6 +153,10 @@ impl<'a> Turn<'a> {
         let (mut offer, failed) = Offer::load(&*inner.tools, &inner.control, &settings, &lent, loading)?;
         if routine.is_some() {
             offer.add_routine();
+        }
+        let compile = CompileRun::of(&inner.store, &live.id, &settings)?;
+        if compile.is_some() {
+            offer.only_compile();
         }
         let permitted = || live.wire(&settings.requests());
         let scope = routine.as_ref().map(|run| (run.scope(), lent.values().cloned().collect()));
@@ -170,7 +178,10 @@ impl<'a> Turn<'a> {
         offer.scope = offer.scope.confirming(confirm);
         let flags = offer.flags(model, &settings, confirm);
         let names: Vec<String> = settings.secrets().into_iter().chain(lent.keys().cloned()).collect();
-        let system = inner.prompts.system(model.profile, flags, &names)?;
+        let system = match compile.is_some() {
+            true => inner.prompts.compile(flags)?,
+            false => inner.prompts.system(model.profile, flags, &names)?,
+        };
         let prefix = format!("/agent/conversations/{}/images/", live.id);
         let image = |path: &str| {
             let n = path.strip_prefix(&prefix).and_then(|n| n.parse().ok()).filter(|_| model.vision)?;
@@ -210,6 +221,7 @@ impl<'a> Turn<'a> {
             guard,
             wire,
             routine,
+            compile,
             slot: Some(slot),
         };
         turn.restore_todos();
@@ -232,7 +244,10 @@ impl<'a> Turn<'a> {
 
     /// Runs steps until the task is done, or the run ends otherwise.
     pub(super) fn run(&mut self) -> Result<End, Error> {
-        let most = self.inner.control.config().agent.max_steps;
+        let most = match self.compile.is_some() {
+            true => MOST_STEPS,
+            false => self.inner.control.config().agent.max_steps,
+        };
         if let Some(handover) = self.live.take_handover() {
             self.handed_back.extend(handover.changes());
         }
@@ -337,6 +352,10 @@ impl<'a> Turn<'a> {
             Some(change) => batch.run(change),
             None => batch,
         };
+        let batch = match self.compile.as_mut().and_then(CompileRun::take_change) {
+            Some((recording, state)) => batch.compilation(recording, state),
+            None => batch,
+        };
         let committed = self.live.commit(&self.inner.store, batch)?;
         if images > 0 {
             for path in entries.iter_mut().flat_map(|entry| &mut entry.images) {
@@ -366,6 +385,9 @@ impl<'a> Turn<'a> {
             End::Interrupted | End::MaxSteps(_) => run.end(RunStatus::Stopped, None),
             End::Failed { code, .. } => run.end(RunStatus::Failed, Some(code.as_str())),
             End::Routine(ending) => run.end_early(ending),
+        }
+        if !matches!(end, End::Finished | End::Waiting) {
+            run.drop_verification(self.inner);
         }
         let is_over = matches!(end, End::Finished | End::Routine(_));
         if let Err(problem) = self.commit(Draft::default()) {

@@ -61,6 +61,8 @@ pub struct CreateConversation {
 pub struct ConversationsQuery {
     /// Only conversations in this state: `idle`, `active`, `waiting` or `error`.
     pub status: Option<String>,
+    /// List those that compile a recording, too.
+    pub all: bool,
 }
 
 /// `POST /agent/conversations/:id/messages`.
@@ -164,7 +166,7 @@ pub struct ConversationInfo {
     pub unfinished: bool,
     /// Alias of its model.
     pub model: String,
-    /// `chat` or `routine_replay`.
+    /// `chat`, `routine_replay` or `compile`.
     pub mode: String,
     /// The first 100 characters of the first message.
     pub title: String,

@@ -2,11 +2,12 @@
 
 use super::operation::{Access, Operation, delete, get, patch, post};
 use super::{
-    AddCookies, AddRecordingEvents, AddRoute, Added, AnswerDialog, AnswerQuestion, AnyBody, ArmChooser, BodyQuery,
-    BrowserIdValid, BrowserRegistered, ChangeRoutine, ChooserArmed, Console, ConsoleQuery, ConversationCreated,
-    ConversationEvents, ConversationList, ConversationMessages, ConversationShown, ConversationsQuery, Cookies,
-    CookiesQuery, CreateConversation, CreateRecording, CreateRoutine, DeleteCookies, Deleted, DialogAnswered, Dialogs,
-    Disarmed, Doctor, Downloaded, Errors, ErrorsQuery, EventsPage, EventsQuery, ExportRecording, FindQuery, FocusTab,
+    AddCookies, AddRecordingEvents, AddRoute, Added, AnswerCompilation, AnswerDialog, AnswerQuestion, AnyBody,
+    ArmChooser, BodyQuery, BrowserIdValid, BrowserRegistered, ChangeRoutine, ChooserArmed, CompilationShown,
+    CompileRecording, Console, ConsoleQuery, ConversationCreated, ConversationEvents, ConversationList,
+    ConversationMessages, ConversationShown, ConversationsQuery, Cookies, CookiesQuery, CreateConversation,
+    CreateRecording, CreateRoutine, DeleteCookies, Deleted, DialogAnswered, Dialogs, Disarmed, Doctor, Downloaded,
+    Errors, ErrorsQuery, EventsPage, EventsQuery, ExportRecording, FinalizeCompilation, FindQuery, FocusTab,
     FrameAnswer, FrameQuery, Frames, FramesQuery, GetQuery, HarAnswer, HarQuery, Health, Highlight, HistoryNavigation,
     ImportCookies, ImportRecording, IngestRecording, Items, KeyframeQuery, KnownRefs, LabelTab, LoadStateBody,
     McpQuery, ModelSettings, ModelTested, NavigateTo, NewSecret, NewSession, NoFields, OneProfile, OneRecording,
@@ -197,6 +198,26 @@ pub const SET_INTENT_NOTE: Operation<SetIntentNote, OneRecording> =
     post("/recordings/:id/intent-note", "Store what the person wanted to do").quick().global();
 pub const WORKFLOW_DRAFT: Operation<NoFields, RecordingDraft> =
     get("/recordings/:id/workflow-draft", "Derive the steps of a recording, without a model").global();
+pub const COMPILE_RECORDING: Operation<CompileRecording, AnyBody> = post(
+    "/recordings/:id/compile",
+    "Compile a recording into a routine with a model, and stream its events until it asks something or submits a routine",
+)
+.secs(60)
+.global()
+.media("text/event-stream");
+pub const COMPILATION: Operation<NoFields, CompilationShown> =
+    get("/recordings/:id/compile", "Show the compilation of a recording").quick().global();
+pub const ANSWER_COMPILATION: Operation<AnswerCompilation, AnyBody> = post(
+    "/recordings/:id/compile/answer",
+    "Answer the questions of a compilation, or say what to change in its routine, and stream what follows",
+)
+.secs(60)
+.global()
+.media("text/event-stream");
+pub const FINALIZE_COMPILATION: Operation<FinalizeCompilation, RoutineCreated> =
+    post("/recordings/:id/compile/finalize", "Save the routine of a compilation that waits to be read")
+        .quick()
+        .global();
 pub const EXPORT_RECORDING: Operation<ExportRecording, RecordingExported> =
     get("/recordings/:id/export", "Export a recording for cdpilot or the Recorder of Chrome DevTools")
         .global()

@@ -1,9 +1,12 @@
 //! Bodies, queries and answers of the routes for recordings.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::compile::{CompileFailure, CompileStatus, LeftOut, Settlement};
 use crate::record::draft::{Step, Workflow};
 use crate::record::interchange::Viewport;
 use crate::record::{Event, Metadata};
@@ -118,11 +121,115 @@ pub struct IngestRecording {
 /// The compilation of a recording into a routine.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CompileState {
-    /// `none`, `running`, `asking`, `review`, `completed` or `error`.
-    pub status: String,
+    /// Where it is.
+    pub status: CompileStatus,
     /// Path of the trace of the compilation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_path: Option<String>,
+}
+
+/// `POST /recordings/:id/compile`.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CompileRecording {
+    /// Alias of the model. Default: `agent.model`.
+    pub model: Option<String>,
+    /// Numbers of events that are left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(!skip_serializing_if)]
+    pub exclude: Vec<u64>,
+}
+
+/// `POST /recordings/:id/compile/answer`.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerCompilation {
+    /// While it is `asking`: the answer to its questions. In `review`: what to change in the routine. At most 10,000 characters.
+    pub text: String,
+}
+
+/// `POST /recordings/:id/compile/finalize`.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FinalizeCompilation {
+    /// A name for the routine, at most 100 characters, which no other routine has.
+    pub name: String,
+}
+
+/// `GET /recordings/:id/compile`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CompilationShown {
+    /// Id of the recording.
+    pub recording_id: String,
+    /// Where it is.
+    pub status: CompileStatus,
+    /// Alias of the model; null before.
+    pub model: Option<String>,
+    /// Numbers of the events that are left out.
+    pub exclude: Vec<u64>,
+    /// In `asking` and `review`: what the person has to answer or to read.
+    pub result: Option<CompileResult>,
+    /// In `error`: why it failed.
+    pub error: Option<CompileFailure>,
+    /// All questions so far, with their answers.
+    pub questions: Vec<CompileQuestion>,
+    /// The text that the model works on; it stays after an error.
+    pub draft: String,
+    /// Id of the conversation, whose events `GET /agent/conversations/:id/stream` streams; null before.
+    pub conversation_id: Option<String>,
+    /// Id of the routine, once it is saved.
+    pub routine_id: Option<String>,
+    /// Path of the file with all messages.
+    pub trace_path: Option<String>,
+}
+
+/// A question of a compilation.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CompileQuestion {
+    /// The question.
+    pub question: String,
+    /// Its topic.
+    pub topic: String,
+    /// Numbers of the events that it is about.
+    pub events: Vec<u64>,
+    /// The answer to the questions of its round; null while it is open.
+    pub answer: Option<String>,
+}
+
+/// What a compilation has come to.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "status", rename_all = "lowercase")]
+pub enum CompileResult {
+    /// It waits for an answer.
+    Asking {
+        /// The question; several are numbered, a line each.
+        question: String,
+        /// Number of the round, from 1 to 5.
+        round: u32,
+        /// Path of the file with all messages.
+        trace_path: Option<String>,
+    },
+    /// A routine waits to be read.
+    Review {
+        /// The text of the routine.
+        routine_markdown: String,
+        /// Its goal.
+        goal: String,
+        /// Number of its steps.
+        step_count: usize,
+        /// Numbers of the recorded events of each step, by the number of the step.
+        step_events: BTreeMap<String, Vec<u64>>,
+        /// How the model sums it up.
+        summary_message: String,
+        /// Recorded actions that it leaves out.
+        left_out: Vec<LeftOut>,
+        /// Ambiguities that were settled without a question.
+        settled: Vec<Settlement>,
+        /// The differences from the text that was read before, in unified form; null for the first one.
+        difference: Option<String>,
+        /// Path of the file with all messages.
+        trace_path: Option<String>,
+    },
 }
 
 /// A recording.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::agent::{RunCounts, RunLimits, RunResult, RunStep};
+use crate::agent::{RunCounts, RunLimits, RunResult, RunStep, RunVerification};
 use crate::config::Guard;
 
 /// `POST /routines`.
@@ -291,6 +291,9 @@ pub struct RunInfo {
     /// What it returned; null until it is done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<RunResult>,
+    /// For a run with `verify`: what the comparison with the recording has shown; null until it has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verification: Option<RunVerification>,
     /// Requests to the model.
     pub model_requests: u32,
     /// When it was started, in seconds since 1970.

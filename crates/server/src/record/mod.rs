@@ -33,6 +33,7 @@ pub use error::Error;
 pub use event::{Actor, Area, Container, Element, Event, EventType, FrameStep, PageShown};
 pub use follow::{Followed, Follower};
 pub use recordings::{Recordings, StartRecording, Window};
+pub use sink::stored_events;
 pub use transfer::Format;
 
 pub use crate::store::{RecordingStatus, StopReason};

@@ -107,6 +107,15 @@ pub(super) fn event(recording: &str, stored: StoredRecordingEvent) -> Result<Eve
     Ok(event)
 }
 
+/// The events of a recording, in order.
+///
+/// # Errors
+/// [`Error::Store`].
+pub fn stored_events(store: &Store, recording: &str) -> Result<Vec<Event>, Error> {
+    let stored = store.recording_events(recording, 0, usize::MAX, Deadline::after(STORE))?;
+    stored.into_iter().map(|stored| event(recording, stored)).collect()
+}
+
 /// The sink of one recording.
 pub(super) struct RecordingSink {
     pub(super) shared: Arc<Shared>,

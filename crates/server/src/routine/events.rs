@@ -1,8 +1,9 @@
 //! Recorded events of steps, for routines that come from a recording.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
-use super::model::Step;
+use super::model::{Routine, Step};
 use super::problem::Problems;
 
 /// One recorded event of a step.
@@ -29,6 +30,45 @@ impl StepEvents {
         let Some(events) = self.steps.get(&step).filter(|events| !events.is_empty()) else { return false };
         !events.iter().flat_map(|event| &event.texts).any(|text| text.contains(keyword))
     }
+}
+
+/// The events of the steps that a changed text still has, by their new numbers. Steps that were reworded between two unchanged ones
+/// keep their events; steps in another order do not.
+#[must_use]
+pub fn kept_events(old: &Routine, new: &Routine, events: &BTreeMap<String, Vec<u64>>) -> BTreeMap<String, Vec<u64>> {
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    let (mut old_from, mut new_from) = (0, 0);
+    for (at, step) in new.steps.iter().enumerate() {
+        let same = old.steps.iter().enumerate().skip(old_from).find(|(_, before)| before.digest() == step.digest());
+        if let Some((before, _)) = same {
+            pairs.extend(reworded(old, new, old_from..before, new_from..at));
+            pairs.push((before, at));
+            (old_from, new_from) = (before + 1, at + 1);
+        }
+    }
+    pairs.extend(reworded(old, new, old_from..old.steps.len(), new_from..new.steps.len()));
+    let kept = pairs.into_iter().filter_map(|(before, at)| {
+        let (before, step) = (old.steps.get(before)?, new.steps.get(at)?);
+        Some((step.n.to_string(), events.get(&before.n.to_string())?.clone()))
+    });
+    kept.collect()
+}
+
+/// Which steps of a passage are those of the old one: all of them if there are as many, else those with the same title.
+fn reworded(old: &Routine, new: &Routine, before: Range<usize>, after: Range<usize>) -> Vec<(usize, usize)> {
+    if before.len() == after.len() {
+        return before.zip(after).collect();
+    }
+    let (mut from, mut pairs) = (before.start, Vec::new());
+    for at in after {
+        let title = new.steps.get(at).map(|step| step.title.as_str());
+        let same = (from..before.end).find(|before| old.steps.get(*before).map(|step| step.title.as_str()) == title);
+        if let Some(before) = same {
+            pairs.push((before, at));
+            from = before + 1;
+        }
+    }
+    pairs
 }
 
 /// Checks that events exist, are in order and belong to one step each. One problem a step and rule.

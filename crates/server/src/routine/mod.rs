@@ -71,7 +71,7 @@ mod text;
 
 pub use check::{Context, check};
 pub use differences::{Difference, DifferenceKind, differences, unified};
-pub use events::{RecordedEvent, StepEvents};
+pub use events::{RecordedEvent, StepEvents, kept_events};
 pub use model::{Input, Instruction, InstructionKind, ResultSection, Routine, Step};
 pub use parse::parse;
 pub use placeholders::{Placeholder, PlaceholderKind, placeholders, secrets_used};

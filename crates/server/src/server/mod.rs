@@ -40,7 +40,7 @@ pub use home_tools::{HomeTools, OfferError};
 /// The conversations and recordings of the home, and its database.
 struct AgentParts {
     agents: crate::agent::Agents,
-    recordings: crate::record::Recordings,
+    recordings: Arc<crate::record::Recordings>,
     store: crate::store::Store,
 }
 

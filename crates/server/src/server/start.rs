@@ -339,6 +339,8 @@ fn open_agent(
         let toolbox = move || tools.toolbox().map_err(|problem| problem.to_string());
         let agents = crate::agent::Agents::new(Arc::clone(control), toolbox, store.clone())?;
         let recordings = crate::record::Recordings::new(Arc::clone(control), store.clone(), own_addresses)?;
+        let recordings = Arc::new(recordings);
+        agents.set_recordings(Arc::clone(&recordings));
         Ok(AgentParts { agents, recordings, store })
     };
     open().inspect_err(|problem| {

@@ -32,6 +32,7 @@ pub struct Batch {
     pub(super) questions: Vec<(String, String, QuestionKind, Value)>,
     pub(super) answers: Vec<(String, Value)>,
     pub(super) run: Option<RunChange>,
+    pub(super) compilation: Option<(String, Value)>,
 }
 
 /// The reference to an image of the same batch, by its place from 0. As the top-level field `image` of an event or a
@@ -141,6 +142,12 @@ impl Batch {
     pub fn answer(mut self, question: impl Into<String>, answer: Value) -> Self {
         self.answers.push((question.into(), answer));
         self
+    }
+
+    /// Replaces the state of a compilation of a recording, by the id of the recording. Ignored if another conversation has begun to
+    /// compile it, see [`begin_compilation`](super::Store::begin_compilation).
+    pub fn compilation(self, recording: impl Into<String>, state: Value) -> Self {
+        Self { compilation: Some((recording.into(), state)), ..self }
     }
 
     /// Changes the run of the conversation, which must [exist](super::Store::create_run).

@@ -6,8 +6,8 @@ use rusqlite::{Connection, OptionalExtension as _, Statement, params};
 use serde_json::Value;
 
 use super::batch::REFERENCE;
-use super::runs;
 use super::{Batch, Error, IntentOutcome, KEPT_IMAGES, QuestionKind, Store, now, text_of};
+use super::{compilations, runs};
 use cdpilot::sync::Deadline;
 
 /// Length of a title, in characters.
@@ -97,6 +97,9 @@ fn apply(on: &Connection, id: &str, batch: &Batch) -> Result<Committed, Error> {
     }
     if let Some(change) = &batch.run {
         runs::apply(on, id, change)?;
+    }
+    if let Some((recording, state)) = &batch.compilation {
+        compilations::apply(on, id, recording, state)?;
     }
     Ok(Committed {
         first_event: before.events + 1,

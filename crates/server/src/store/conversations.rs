@@ -106,22 +106,25 @@ impl Store {
         self.read(deadline, |on| one(on, id))
     }
 
-    /// At most `limit` conversations, the last changed first; only those in `state` if it is given.
+    /// At most `limit` conversations, the last changed first; only those in `state` if it is given, and without those of the mode
+    /// `hidden`.
     ///
     /// # Errors
     /// As [`conversation`](Self::conversation).
     pub fn conversations(
         &self,
         state: Option<ConversationState>,
+        hidden: Option<&str>,
         limit: usize,
         deadline: Deadline<'_>,
     ) -> Result<Vec<Conversation>, Error> {
         self.read(deadline, |on| {
             let sql = format!(
-                "SELECT {COLUMNS} FROM conversations WHERE ?1 IS NULL OR state = ?1 ORDER BY updated_at DESC, id LIMIT ?2"
+                "SELECT {COLUMNS} FROM conversations WHERE (?1 IS NULL OR state = ?1) AND mode IS NOT ?3 \
+                 ORDER BY updated_at DESC, id LIMIT ?2"
             );
             let mut query = on.prepare(&sql)?;
-            let mut rows = query.query(params![state, count(limit)])?;
+            let mut rows = query.query(params![state, count(limit), hidden])?;
             let mut all = Vec::new();
             while let Some(row) = rows.next()? {
                 all.push(conversation(row)?);

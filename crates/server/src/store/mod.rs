@@ -34,6 +34,7 @@ mod batch;
 mod browser_ids;
 mod calls;
 mod commit;
+mod compilations;
 mod conversations;
 mod error;
 mod open;

@@ -74,6 +74,8 @@ pub struct RoutineVersion {
     pub run: Option<String>,
     /// When it was stored, in seconds since 1970.
     pub created_at: f64,
+    /// Recorded events of its steps, as given; null without any.
+    pub step_events: Value,
 }
 
 /// A routine to create.
@@ -89,6 +91,8 @@ pub struct NewRoutine {
     pub recording: Option<String>,
     /// How runs are made unless they say otherwise: an object.
     pub defaults: Value,
+    /// Recorded events of its steps: an object of arrays, by the number of the step; null without any.
+    pub step_events: Value,
 }
 
 /// Changes of a routine.
@@ -100,6 +104,8 @@ pub struct RoutineChange {
     pub markdown: Option<String>,
     /// New defaults.
     pub defaults: Option<Value>,
+    /// Recorded events of the steps of the new text.
+    pub step_events: Value,
 }
 
 const COLUMNS: &str = "id, name, version, markdown, recording, trust, allowed, defaults, created_at, updated_at, \
@@ -114,16 +120,7 @@ impl Store {
     /// [`Error::Conflict`] when its id or its name is in use; the errors of writing, see
     /// [`create_conversation`](Self::create_conversation).
     pub fn create_routine(&self, new: NewRoutine, deadline: Deadline<'_>) -> Result<StoredRoutine, Error> {
-        let defaults = text_of(&new.defaults)?;
-        self.write(deadline, move |on| {
-            check_name(on, &new.name, &new.id)?;
-            let at = now();
-            let sql = "INSERT INTO routines (id, name, version, markdown, recording, defaults, created_at, updated_at) \
-                       VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?6)";
-            on.execute(sql, params![new.id, new.name, new.markdown, new.recording, defaults, at])?;
-            put_version(on, &new.id, 1, &new.markdown, VersionState::Accepted, None)?;
-            existing(on, &new.id)
-        })
+        self.write(deadline, move |on| create(on, &new))
     }
 
     /// At most `limit` routines, the last changed first.
@@ -183,6 +180,7 @@ impl Store {
             if let Some(markdown) = change.markdown.as_ref().filter(|markdown| **markdown != before.markdown) {
                 let n = next_version(on, &id)?;
                 put_version(on, &id, n, markdown, VersionState::Accepted, None)?;
+                put_step_events(on, &id, n, &change.step_events)?;
                 set_text(on, &id, n, markdown)?;
             }
             existing(on, &id)
@@ -196,18 +194,21 @@ impl Store {
     pub fn routine_versions(&self, id: &str, deadline: Deadline<'_>) -> Result<Vec<RoutineVersion>, Error> {
         self.read(deadline, |on| {
             let sql =
-                "SELECT n, markdown, state, run, created_at FROM routine_versions WHERE routine = ?1 ORDER BY n DESC";
+                "SELECT n, markdown, state, run, created_at, step_events FROM routine_versions WHERE routine = ?1 ORDER BY n DESC";
             let mut query = on.prepare(sql)?;
-            let rows = query.query_map([id], |row| {
-                Ok(RoutineVersion {
+            let mut rows = query.query([id])?;
+            let mut all = Vec::new();
+            while let Some(row) = rows.next()? {
+                all.push(RoutineVersion {
                     n: row.get(0)?,
                     markdown: row.get(1)?,
                     state: row.get(2)?,
                     run: row.get(3)?,
                     created_at: row.get(4)?,
-                })
-            })?;
-            Ok(rows.collect::<Result<_, _>>()?)
+                    step_events: parsed(row.get_ref(5)?.as_str().map_err(rusqlite::Error::from)?)?,
+                });
+            }
+            Ok(all)
         })
     }
 
@@ -257,6 +258,9 @@ impl Store {
                     // An older text again, as a new version: the history stays as it was.
                     let next = next_version(on, &id)?;
                     put_version(on, &id, next, &markdown, VersionState::Accepted, None)?;
+                    let sql = "UPDATE routine_versions SET step_events = (SELECT step_events FROM routine_versions \
+                               WHERE routine = ?1 AND n = ?3) WHERE routine = ?1 AND n = ?2";
+                    on.execute(sql, params![id, next, n])?;
                     set_text(on, &id, next, &markdown)?;
                 }
                 (true, _) => {
@@ -297,6 +301,18 @@ impl Store {
     }
 }
 
+/// Stores a routine as version 1.
+pub(super) fn create(on: &Connection, new: &NewRoutine) -> Result<StoredRoutine, Error> {
+    check_name(on, &new.name, &new.id)?;
+    let defaults = text_of(&new.defaults)?;
+    let sql = "INSERT INTO routines (id, name, version, markdown, recording, defaults, created_at, updated_at) \
+               VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?6)";
+    on.execute(sql, params![new.id, new.name, new.markdown, new.recording, defaults, now()])?;
+    put_version(on, &new.id, 1, &new.markdown, VersionState::Accepted, None)?;
+    put_step_events(on, &new.id, 1, &new.step_events)?;
+    existing(on, &new.id)
+}
+
 /// Refuses a name that another routine has.
 fn check_name(on: &Connection, name: &str, id: &str) -> Result<(), Error> {
     let sql = "SELECT 1 FROM routines WHERE name = ?1 AND id <> ?2";
@@ -322,6 +338,12 @@ fn put_version(
     let sql =
         "INSERT INTO routine_versions (routine, n, markdown, state, run, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     on.execute(sql, params![id, n, markdown, state, run, now()])?;
+    Ok(())
+}
+
+fn put_step_events(on: &Connection, id: &str, n: u64, events: &Value) -> Result<(), Error> {
+    let sql = "UPDATE routine_versions SET step_events = ?3 WHERE routine = ?1 AND n = ?2";
+    on.execute(sql, params![id, n, text_of(events)?])?;
     Ok(())
 }
 

@@ -56,6 +56,8 @@ pub struct RunChange {
     pub code: Option<String>,
     /// The report.
     pub report: Option<Value>,
+    /// What the run says about the trust in the version that was run; `None`: nothing.
+    pub trust: Option<Trust>,
     /// Pictures of the report, by number.
     pub images: Vec<(u64, Image)>,
 }
@@ -150,11 +152,7 @@ pub(super) fn apply(on: &Connection, id: &str, change: &RunChange) -> Result<(),
                    ON CONFLICT (run, n) DO UPDATE SET media_type = ?3, bytes = ?4, at = ?5";
         on.execute(sql, params![id, n, image.media_type, image.bytes, now()])?;
     }
-    let trust = match change.status {
-        Some(RunStatus::Done) => Trust::Verified,
-        Some(RunStatus::Failed) => Trust::Failing,
-        _ => return Ok(()),
-    };
+    let Some(trust) = change.trust else { return Ok(()) };
     // Of the version that was run only.
     let sql = "UPDATE routines SET trust = ?2 WHERE (id, version) IN (SELECT routine, version FROM routine_runs WHERE id = ?1)";
     on.execute(sql, params![id, trust])?;

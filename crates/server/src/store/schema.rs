@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::Error;
 
 /// Step `n` leads from format `n` to format `n + 1`. Steps that were released are never changed.
-pub(super) const STEPS: &[&str] = &[AGENT, ROUTINES, RECORDINGS];
+pub(super) const STEPS: &[&str] = &[AGENT, ROUTINES, RECORDINGS, STEP_EVENTS];
 
 /// Conversations of the agent, and ids of browsers.
 const AGENT: &str = "
@@ -182,6 +182,11 @@ CREATE TABLE recording_keyframes (
     bytes BLOB NOT NULL,
     PRIMARY KEY (recording, event_index, after)
 ) STRICT;
+";
+
+/// Recorded events of the steps of a version.
+const STEP_EVENTS: &str = "
+ALTER TABLE routine_versions ADD COLUMN step_events TEXT NOT NULL DEFAULT 'null';
 ";
 
 /// The format of the file: 0 for a new one.

@@ -138,12 +138,12 @@ fn the_process_that_is_killed() {
             }
         }
     };
-    for waiting in agents.list(Some(ConversationState::Waiting)).unwrap() {
+    for waiting in agents.list(Some(ConversationState::Waiting), false).unwrap() {
         let (id, after) = (&waiting.conversation.id, waiting.conversation.last_event);
         approve(agents, id);
         follow(id, after);
     }
-    for interrupted in agents.list(Some(ConversationState::Idle)).unwrap() {
+    for interrupted in agents.list(Some(ConversationState::Idle), false).unwrap() {
         if interrupted.conversation.unfinished {
             let id = &interrupted.conversation.id;
             let after = agents.resume(id).unwrap();
@@ -212,7 +212,7 @@ fn survive(is_guarded: bool) {
     let agents = home_again.agents();
     let (mut unknown, mut not_started, mut tasks) = (0, 0, 0);
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
-    for overview in agents.list(None).unwrap() {
+    for overview in agents.list(None, false).unwrap() {
         let id = &overview.conversation.id;
         let mut after = overview.conversation.last_event;
         if overview.conversation.unfinished && overview.question.is_none() {

@@ -248,7 +248,7 @@ fn sixteen_run_at_once_and_the_next_one_queues() {
     let (_, _, event) = home.until(&mut follower, |_, data| data["type"] == "SystemEvent");
     assert!(event["text"].as_str().unwrap().starts_with("Queued: 16"), "{event}");
     assert!(home.agents().get(&ids[16]).unwrap().queued);
-    assert_eq!(home.agents().list(Some(Active)).unwrap().len(), 17);
+    assert_eq!(home.agents().list(Some(Active), false).unwrap().len(), 17);
     home.bench.open_gate();
     for id in &ids {
         assert_eq!(last(&home.to_end(id, 0)).0, "complete");

@@ -104,7 +104,7 @@ fn wrong_requests_are_refused_before_anything_is_stored() {
     let error = create(NewConversation::new().toolsets(["visuel"]));
     assert_eq!((error.kind(), error.to_string().contains("visual")), (Code::UnknownToolset, true), "{error}");
     assert_eq!(create(NewConversation::new().profile("nobody")).kind(), Code::ProfileNotFound);
-    assert!(agents.list(None).unwrap().is_empty());
+    assert!(agents.list(None, false).unwrap().is_empty());
     let id = agents.create(NewConversation::new()).unwrap();
     assert_eq!(agents.get(&id).unwrap().conversation.settings["toolsets"], json!(["visual", "todo", "clarify"]));
     assert_eq!(agents.send(&id, " \n").unwrap_err().kind(), Code::BadRequest);
@@ -118,7 +118,7 @@ fn wrong_requests_are_refused_before_anything_is_stored() {
     agents.delete(&id, soon()).unwrap();
     assert_eq!(agents.delete(&id, soon()).unwrap_err().kind(), Code::NotFound);
     home.reopen();
-    assert!(home.agents().list(None).unwrap().is_empty());
+    assert!(home.agents().list(None, false).unwrap().is_empty());
 }
 
 #[test]

@@ -281,6 +281,7 @@ fn a_routine_outlives_its_recording() {
         markdown: crate::routine_texts::VALID.to_owned(),
         recording: Some(id.clone()),
         defaults: json!({}),
+        step_events: Value::Null,
     };
     let Opened { store, .. } = Store::open(&served.home, soon()).unwrap();
     store.create_routine(new, Deadline::after_secs(60)).unwrap();

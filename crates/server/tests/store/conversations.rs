@@ -37,7 +37,7 @@ fn conversations_are_created_listed_and_deleted() {
     at.create("c");
     at.store().commit("a", Batch::new().state(ConversationState::Error), soon()).unwrap();
     let listed = |at: &Database, state, limit| -> Vec<String> {
-        let all = at.store().conversations(state, limit, soon()).unwrap();
+        let all = at.store().conversations(state, None, limit, soon()).unwrap();
         all.into_iter().map(|conversation| conversation.id).collect()
     };
     at.reopen().unwrap();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cdpilot::sync::pause;
 use cdpilot_server::config::Home;
-use cdpilot_server::store::{Batch, NewConversation, NewRoutine, RoutineChange, Store};
+use cdpilot_server::store::{Batch, NewConversation, NewRecording, NewRoutine, RoutineChange, Store, StoredRecording};
 use serde_json::{Value, json};
 
 use crate::store_files::{Database, soon};
@@ -38,6 +38,18 @@ fn the_process_that_is_killed() {
                 println!("stored {version} {text}");
             }
         });
+        scope.spawn(|| {
+            for step in 0.. {
+                let name = format!("{run}-{step}");
+                store.begin_compilation("rec", &json!({ "status": "review", "name": name }), soon()).unwrap();
+                let saved = name.clone();
+                let decide = move |_: &StoredRecording| {
+                    Ok((routine(&saved, &saved, Some("rec")), json!({ "status": "completed", "name": saved })))
+                };
+                store.finish_compilation("rec", decide, soon()).unwrap();
+                println!("saved {name}");
+            }
+        });
         for writer in 0..WRITERS {
             let run = run.clone();
             scope.spawn(move || {
@@ -55,6 +67,17 @@ fn the_process_that_is_killed() {
             });
         }
     });
+}
+
+fn routine(id: &str, name: &str, recording: Option<&str>) -> NewRoutine {
+    NewRoutine {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        markdown: "first".to_owned(),
+        recording: recording.map(str::to_owned),
+        defaults: json!({}),
+        step_events: Value::Null,
+    }
 }
 
 /// Events or messages of a conversation: their marks by number.
@@ -78,14 +101,9 @@ fn acknowledged_writes_survive_a_kill() {
     for id in ["c0", "c1"] {
         at.store().create_conversation(NewConversation::new(id, "default", "chat"), soon()).unwrap();
     }
-    let new = NewRoutine {
-        id: "r".to_owned(),
-        name: "routine".to_owned(),
-        markdown: "first".to_owned(),
-        recording: None,
-        defaults: json!({}),
-    };
-    at.store().create_routine(new, soon()).unwrap();
+    at.store().create_routine(routine("r", "routine", None), soon()).unwrap();
+    at.store().begin_recording(NewRecording::new("rec"), soon()).unwrap();
+    let mut saved = BTreeSet::new();
     let mut texts = BTreeMap::from([(1, "first".to_owned())]);
     let mut acknowledged: Vec<(String, u64, u64, String)> = Vec::new();
     let mut unacknowledged = 0;
@@ -113,6 +131,7 @@ fn acknowledged_writes_survive_a_kill() {
             let (version, text) = line.trim().split_once(' ').unwrap();
             texts.insert(version.parse().unwrap(), text.to_owned());
         }
+        saved.extend(lines.clone().filter_map(|line| Some(line.split_once("saved ")?.1.trim().to_owned())));
         for line in lines.filter_map(|line| Some(line.split_once("acknowledged ")?.1)) {
             let words: Vec<&str> = line.split_whitespace().collect();
             let [id, event, message, mark] = words[..] else { panic!("{line}") };
@@ -120,6 +139,13 @@ fn acknowledged_writes_survive_a_kill() {
         }
 
         assert_eq!(at.reopen().unwrap(), None, "run {run}");
+        // A routine and the end of its compilation are stored together.
+        let recording = at.store().recording("rec", soon()).unwrap().unwrap();
+        assert!(saved.iter().all(|name| recording.routines.contains(name)), "run {run}: {saved:?}");
+        if let Some(name) = recording.compile["name"].as_str() {
+            let is_completed = recording.compile["status"] == "completed";
+            assert_eq!(recording.routines.iter().any(|saved| saved == name), is_completed, "run {run}: {name}");
+        }
         let of = |id: &str| {
             let events = marks(at.store().events(id, 0, usize::MAX, soon()).unwrap(), |event| {
                 (event.id, serde_json::from_str(&event.data).unwrap())

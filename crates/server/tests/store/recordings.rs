@@ -181,6 +181,7 @@ fn deleting_removes_events_and_screenshots_and_leaves_routines() {
         markdown: "# Workflow: x".to_owned(),
         recording: Some(recording.to_owned()),
         defaults: json!({}),
+        step_events: Value::Null,
     };
     assert!(store.create_routine(routine("first", "r"), soon()).unwrap().source_present);
     assert!(!store.create_routine(routine("other", "elsewhere"), soon()).unwrap().source_present);

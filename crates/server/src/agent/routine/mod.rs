@@ -10,6 +10,7 @@
 //! | `tool` | the tool `routine_step` |
 //! | `looks` | what looks and actions have to do with the step in progress |
 //! | `ends` | limits, login pages, the final answer |
+//! | `verify` | comparing a run with the recording of its routine |
 //! | `permissions` | what a person has allowed for all later runs |
 
 mod ends;
@@ -18,6 +19,7 @@ mod permissions;
 mod report;
 mod start;
 mod tool;
+mod verify;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,6 +42,7 @@ pub use report::{
 pub(super) use start::first_message;
 pub use start::{RoutineError, RoutineStart, check_routine};
 pub(super) use tool::{TOOL, blocked, tool};
+pub use verify::{RunMiss, RunVerification};
 
 /// Why a step is not done when the model says so.
 const TARGET_NOT_FOUND: &str = "TARGET_NOT_FOUND";
@@ -110,7 +113,8 @@ impl RoutineRun {
         }
         let report = serde_json::to_value(&self.report).ok();
         let (status, code) = self.ended.clone().unzip();
-        Some(RunChange { status, code: code.flatten(), report, images: std::mem::take(&mut self.images) })
+        let trust = status.and_then(|status| self.trust(status));
+        Some(RunChange { status, code: code.flatten(), report, trust, images: std::mem::take(&mut self.images) })
     }
 
     /// Begins a turn: the run goes on where it was.

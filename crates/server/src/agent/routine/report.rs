@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::verify::{RunVerification, Verification};
 use crate::routine::Routine;
 use crate::store::StoredRun;
 
@@ -148,6 +149,8 @@ pub struct RunFacts {
     pub counts: RunCounts,
     /// What it returned.
     pub result: Option<RunResult>,
+    /// What the comparison with the recording has shown.
+    pub verification: Option<RunVerification>,
     /// Requests to the model.
     pub model_requests: u32,
 }
@@ -167,7 +170,8 @@ pub fn run_facts(run: &StoredRun) -> RunFacts {
         };
         *count += 1;
     }
-    RunFacts { steps, counts, result: report.result, model_requests: report.model_requests }
+    let verification = report.verification.and_then(|verification| verification.outcome);
+    RunFacts { steps, counts, result: report.result, verification, model_requests: report.model_requests }
 }
 
 /// What is stored of a run besides its state.
@@ -190,6 +194,10 @@ pub(super) struct Report {
     pub(super) requests_since: u32,
     pub(super) seconds: f64,
     pub(super) cost: f64,
+    /// Whether steps of the version were recorded.
+    pub(super) is_recorded: bool,
+    /// How it is compared with the recording.
+    pub(super) verification: Option<Verification>,
     /// How often the model wanted to end too early, or with a result that does not fit.
     pub(super) reminders: u32,
 }
@@ -236,6 +244,8 @@ pub(super) struct StepState {
     pub(super) has_acted: bool,
     /// Whether a person has helped.
     pub(super) has_help: bool,
+    /// When it was begun first, in seconds since 1970; 0 before.
+    pub(super) began_at: f64,
 }
 
 impl StepState {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::report::{Report, RunLimits};
+use super::verify;
 use crate::agent::settings::{Mode, NewConversation};
 use crate::agent::{Agents, Error, WRITE};
 use crate::control::Control;
@@ -32,6 +33,8 @@ pub struct RoutineStart {
     pub secrets: Vec<String>,
     /// Limits in place of the defaults.
     pub limits: RunLimits,
+    /// Whether the run is recorded and compared with the recording of the routine.
+    pub verify: bool,
 }
 
 /// Why a run was not started. No tab was opened.
@@ -80,9 +83,9 @@ impl Agents {
     ///
     /// # Errors
     /// [`RoutineError`]; nothing is stored and no tab is opened after one.
-    pub fn run_routine(&self, start: RoutineStart) -> Result<(String, u64), RoutineError> {
+    pub fn run_routine(&self, start: RoutineStart, deadline: Deadline<'_>) -> Result<(String, u64), RoutineError> {
         let inner = self.inner();
-        let RoutineStart { routine: stored, conversation, inputs, secrets, limits } = start;
+        let RoutineStart { routine: stored, conversation, inputs, secrets, limits, verify } = start;
         let parsed = check_routine(&inner.control, &stored.markdown).map_err(RoutineError::Invalid)?;
         let inputs = Inputs::of(&parsed, inputs)?;
         let mut conversation = conversation.mode(Mode::RoutineReplay);
@@ -124,12 +127,21 @@ impl Agents {
             }
         }
         let origin = crate::agent::guard::origin_of(&address);
+        let recorded = verify::recorded(inner, &stored)?;
+        let verification = match verify {
+            true => Some(verify::plan(inner, &stored, &parsed, recorded.as_ref(), &inputs.plain)?),
+            false => None,
+        };
         let id = self.create(conversation)?;
         let sensitive: Vec<String> = inputs.sensitive.keys().cloned().collect();
         for (name, value) in inputs.sensitive {
             inner.control.secret_store().lend(&lent(&id, &name), &origin, value);
         }
-        let report = Report::of(&filled, markdown.clone(), limits, sensitive);
+        let mut report = Report::of(&filled, markdown.clone(), limits, sensitive);
+        report.is_recorded = recorded.is_some();
+        if let Some(verification) = verification {
+            report.verification = Some(self.watch(&id, &stored.name, verification, deadline)?);
+        }
         let kept = &inner.control.config().routines;
         let created = inner.store.create_run(
             &id,

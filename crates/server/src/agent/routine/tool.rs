@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::report::{Item, ItemState, KeywordUse, MOST_NOTE, RunCause, StepHow, StepStatus};
 use super::{RoutineRun, TARGET_NOT_FOUND};
+use crate::agent::now;
 use crate::routine::{InstructionKind, Step};
 use crate::tools::{Tool, ToolError};
 use cdpilot::code::Code;
@@ -149,6 +150,9 @@ impl RoutineRun {
         self.report.pinned = Some(n);
         self.report.requests_since = 0;
         self.scope.set_step(n);
+        if let Some(state) = self.report.state(n).filter(|state| state.began_at == 0.0) {
+            state.began_at = now();
+        }
     }
 
     /// A step as the model gets it.

@@ -86,6 +86,23 @@ pub enum AmbiguityKind {
     ConditionalOverlay,
 }
 
+impl AmbiguityKind {
+    /// Its name in JSON, which is also the topic of questions about it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PositionOrIdentity => "position_or_identity",
+            Self::FilterTouched => "filter_touched",
+            Self::Subset => "subset",
+            Self::VaryingValue => "varying_value",
+            Self::ComputedValue => "computed_value",
+            Self::Login => "login",
+            Self::StartAfterSubmit => "start_after_submit",
+            Self::ConditionalOverlay => "conditional_overlay",
+        }
+    }
+}
+
 /// An ambiguity without its id.
 struct Found {
     kind: AmbiguityKind,

@@ -64,7 +64,7 @@ pub(super) fn remove(call: &Call<'_>, _: NoFields) -> Result<Removed, ApiError> 
         if let BrowserLookup::Valid(browser) | BrowserLookup::Expired(browser) = found
             && let BrowserBinding::Endpoint(url) = browser.binding
         {
-            let all = store.conversations(None, MOST_CONVERSATIONS, call.deadline)?;
+            let all = store.conversations(None, None, MOST_CONVERSATIONS, call.deadline)?;
             if all.iter().all(|conversation| conversation.settings[ENDPOINT] != *url) {
                 let control = &call.context.control;
                 control.forget_endpoint(control.endpoint_profile(&url)?.name(), call.deadline);

@@ -28,6 +28,7 @@ pub(super) fn create(call: &Call<'_>, new: CreateConversation) -> Result<Convers
     let mode = match new.mode.as_deref() {
         None => Mode::default(),
         Some(text) => Mode::parse(text)
+            .filter(|mode| *mode != Mode::Compile)
             .ok_or_else(|| ApiError::bad(format!("mode: {:?} is not chat or routine_replay", shown(text))))?,
     };
     if let Some(cwd) = new.cwd.as_deref().filter(|cwd| !std::path::Path::new(cwd).is_dir()) {
@@ -75,7 +76,7 @@ pub(super) fn list(call: &Call<'_>, query: ConversationsQuery) -> Result<Convers
         })?),
     };
     let guard = call.context.control.config().agent.guard;
-    let all = agents(call)?.list(state)?.into_iter();
+    let all = agents(call)?.list(state, query.all)?.into_iter();
     let conversations: Vec<ConversationInfo> = all.map(|overview| info(overview, guard)).collect();
     Ok(ConversationList { count: conversations.len(), conversations })
 }
@@ -345,7 +346,7 @@ impl EventSource for Stream {
 }
 
 /// A part of an answer as an `agent_event`.
-fn delta(data: &str) -> String {
+pub(super) fn delta(data: &str) -> String {
     let mut fields = Map::from_iter([("type".to_owned(), Value::from("TextDelta"))]);
     if let Ok(Value::Object(part)) = serde_json::from_str(data) {
         fields.extend(part);

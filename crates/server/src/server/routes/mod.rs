@@ -24,6 +24,7 @@ mod browser;
 mod browsers;
 mod call;
 mod common;
+mod compile;
 mod conversations;
 mod dispatch;
 mod event_schema;

@@ -13,6 +13,7 @@ use crate::api::{
     KeyframeQuery, LaunchMode, NoFields, OneRecording, RecordingCreated, RecordingDraft, RecordingEvents,
     RecordingEventsPage, RecordingExported, RecordingFormat, RecordingInfo, RecordingList, Removed, SetIntentNote,
 };
+use crate::compile::Compilation;
 use crate::control::Profile;
 use crate::http::{Answer, Event, EventSource, Next};
 use crate::record::draft::Draft;
@@ -70,6 +71,7 @@ pub(super) fn show(call: &Call<'_>, _: NoFields) -> Result<OneRecording, ApiErro
 }
 
 pub(super) fn delete(call: &Call<'_>, _: NoFields) -> Result<Removed, ApiError> {
+    agents(call)?.end_compilation(call.path_param(0), call.deadline);
     recordings(call)?.delete(call.path_param(0), call.deadline)?;
     Ok(Removed { removed: true })
 }
@@ -195,7 +197,7 @@ impl EventSource for Stream {
 }
 
 fn recordings<'c>(call: &Call<'c>) -> Result<&'c Recordings, ApiError> {
-    call.context.agent.as_ref().map(|agent| &agent.recordings).map_err(Clone::clone)
+    call.context.agent.as_ref().map(|agent| &*agent.recordings).map_err(Clone::clone)
 }
 
 fn format(format: RecordingFormat) -> Format {
@@ -221,9 +223,8 @@ fn created(recording: StoredRecording) -> RecordingCreated {
 }
 
 fn info(stored: StoredRecording) -> RecordingInfo {
-    let text = |name: &str| stored.compile[name].as_str().map(ToOwned::to_owned);
-    let compile =
-        CompileState { status: text("status").unwrap_or_else(|| "none".to_owned()), trace_path: text("trace_path") };
+    let compilation: Compilation = serde_json::from_value(stored.compile).unwrap_or_default();
+    let compile = CompileState { status: compilation.status, trace_path: compilation.trace_path };
     RecordingInfo {
         compile,
         recording_id: stored.id,

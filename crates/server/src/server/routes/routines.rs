@@ -14,6 +14,7 @@ use crate::api::{
     VersionList, VersionQuery,
 };
 use crate::http::Answer;
+use crate::replay::Recorded;
 use crate::routine;
 use crate::store::{
     BrowserBinding, NewRoutine, RoutineChange, RoutineVersion, Store, StoredRoutine, StoredRun, new_id,
@@ -42,7 +43,7 @@ pub(super) fn create(call: &Call<'_>, new: CreateRoutine) -> Result<RoutineCreat
     let markdown = checked_text(call, &new.routine_markdown)?;
     let defaults = checked_defaults(new.defaults.as_ref())?.unwrap_or_else(|| json!({}));
     let id = new_id()?;
-    let new = NewRoutine { id: id.clone(), name, markdown, recording: None, defaults };
+    let new = NewRoutine { id: id.clone(), name, markdown, recording: None, defaults, step_events: Value::Null };
     let routine = store(call)?.create_routine(new, deadline())?;
     Ok(RoutineCreated { routine_id: id, routine: info(routine) })
 }
@@ -52,15 +53,35 @@ pub(super) fn show(call: &Call<'_>, _: NoFields) -> Result<OneRoutine, ApiError>
 }
 
 pub(super) fn change(call: &Call<'_>, change: ChangeRoutine) -> Result<OneRoutine, ApiError> {
-    let id = found(call)?.id;
+    let before = found(call)?;
     let name = change.name.as_deref().map(checked_name).transpose()?;
     let markdown = change.routine_markdown.as_deref().map(|text| checked_text(call, text)).transpose()?;
     let defaults = checked_defaults(change.defaults.as_ref())?;
+    let step_events = match &markdown {
+        Some(markdown) => kept_events(call, &before, markdown)?,
+        None => Value::Null,
+    };
     if name.is_none() && markdown.is_none() && defaults.is_none() {
         return Err(ApiError::bad("nothing changes; give name, routine_markdown or defaults"));
     }
-    let wanted = RoutineChange { name, markdown, defaults };
-    Ok(OneRoutine { routine: info(store(call)?.change_routine(&id, change.version, wanted, deadline())?) })
+    let wanted = RoutineChange { name, markdown, defaults, step_events };
+    Ok(OneRoutine { routine: info(store(call)?.change_routine(&before.id, change.version, wanted, deadline())?) })
+}
+
+/// The recorded events of the steps that a new text has unchanged.
+fn kept_events(call: &Call<'_>, before: &StoredRoutine, markdown: &str) -> Result<Value, ApiError> {
+    let versions = store(call)?.routine_versions(&before.id, deadline())?;
+    let present = versions.into_iter().find(|version| version.n == before.version);
+    let events = present.map(|version| version.step_events).filter(|events| !events.is_null());
+    let recorded = events.and_then(|events| serde_json::from_value::<Recorded>(events).ok());
+    let Some(recorded) = recorded else { return Ok(Value::Null) };
+    match (routine::parse(&before.markdown), routine::parse(markdown)) {
+        (Ok(old), Ok(new)) => {
+            let steps = routine::kept_events(&old, &new, &recorded.steps);
+            Ok(json!(Recorded { steps, ..recorded }))
+        }
+        _ => Ok(Value::Null),
+    }
 }
 
 pub(super) fn delete(call: &Call<'_>, _: NoFields) -> Result<Removed, ApiError> {
@@ -120,15 +141,15 @@ pub(super) fn remove_permission(call: &Call<'_>, _: NoFields) -> Result<OneRouti
 /// Starts a run, and streams its events.
 pub(super) fn run(call: &Call<'_>, wanted: RunRoutine) -> Result<Reply, ApiError> {
     let (agents, routine) = (agents(call)?, found(call)?);
-    let is_modelless = wanted.model.as_deref() == Some("none");
-    if is_modelless || wanted.fast_only || wanted.verify {
-        let problem = "no step of this routine was recorded, so a run needs a model; leave out model: \"none\", fast_only and verify";
+    if wanted.model.as_deref() == Some("none") || wanted.fast_only {
+        let problem = "steps cannot be run without a model yet; leave out model: \"none\" and fast_only";
         return Err(ApiError::new(Code::Conflict, problem));
     }
     let defaults: RunDefaults = serde_json::from_value(routine.defaults.clone()).unwrap_or_default();
     let limits = merged(wanted.limits, defaults.limits);
     checked_limits(&limits)?;
-    let login = wanted.login.or(defaults.login).unwrap_or_default();
+    let clean = wanted.verify.then_some(Login::Own);
+    let login = wanted.login.or(clean).or(defaults.login).unwrap_or_default();
     if wanted.hosts.is_some() && login == Login::Profile {
         return Err(ApiError::bad(
             "hosts: the logged-in context of a profile has no limits; add login: \"own\", or leave out hosts",
@@ -153,8 +174,15 @@ pub(super) fn run(call: &Call<'_>, wanted: RunRoutine) -> Result<Reply, ApiError
             }
         }
     }
-    let start = RoutineStart { routine, conversation, inputs: wanted.inputs, secrets: wanted.secrets, limits };
-    let (id, after) = agents.run_routine(start).map_err(refused)?;
+    let start = RoutineStart {
+        routine,
+        conversation,
+        inputs: wanted.inputs,
+        secrets: wanted.secrets,
+        limits,
+        verify: wanted.verify,
+    };
+    let (id, after) = agents.run_routine(start, call.deadline).map_err(refused)?;
     follow(agents, &id, after)
 }
 
@@ -212,7 +240,7 @@ fn number(call: &Call<'_>, at: usize) -> Result<u64, ApiError> {
     })
 }
 
-fn checked_name(name: &str) -> Result<String, ApiError> {
+pub(super) fn checked_name(name: &str) -> Result<String, ApiError> {
     let name = name.trim();
     let has_control = name.chars().any(char::is_control);
     if name.is_empty() || name.chars().count() > MOST_NAME || has_control || name.contains('/') {
@@ -277,7 +305,7 @@ fn merged(own: Option<RunLimits>, of_routine: Option<RunLimits>) -> RunLimits {
     }
 }
 
-fn info(stored: StoredRoutine) -> RoutineInfo {
+pub(super) fn info(stored: StoredRoutine) -> RoutineInfo {
     // What is stored was checked; a text of an older version of the program may have problems by now.
     let parsed = routine::parse(&stored.markdown).ok();
     let inputs = parsed.iter().flat_map(|parsed| &parsed.inputs).map(|input| RoutineInput {
@@ -342,6 +370,7 @@ fn run_info(run: &StoredRun) -> RunInfo {
         counts: facts.counts,
         steps: facts.steps,
         result: facts.result,
+        verification: facts.verification,
         model_requests: facts.model_requests,
         started_at: run.started_at,
         ended_at: run.ended_at,

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::Route;
 use super::{
-    act, browser, browsers, conversations, events, mcp, models, network, pages, recordings, routines, secrets,
+    act, browser, browsers, compile, conversations, events, mcp, models, network, pages, recordings, routines, secrets,
     site_data, system, tabs,
 };
 use crate::api::operations as op;
@@ -73,6 +73,10 @@ pub(in crate::server) static TABLE: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::of(op::STOP_RECORDING, recordings::stop),
         Route::of(op::SET_INTENT_NOTE, recordings::set_note),
         Route::of(op::WORKFLOW_DRAFT, recordings::draft),
+        Route::replying(op::COMPILE_RECORDING, compile::begin),
+        Route::of(op::COMPILATION, compile::show),
+        Route::replying(op::ANSWER_COMPILATION, compile::answer),
+        Route::of(op::FINALIZE_COMPILATION, compile::finalize),
         Route::of(op::EXPORT_RECORDING, recordings::export),
         Route::replying(op::STATUS, browser::root),
         Route::of(op::START, browser::start),
