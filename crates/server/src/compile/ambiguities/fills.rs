@@ -17,6 +17,8 @@ pub(super) enum Holds {
     Search,
     /// A choice of a list that may differ in each run, a day of a calendar, the name of a file.
     Choice,
+    /// A choice of a country or another place: a value of a form, or a filter.
+    Place,
     /// A value that is not recorded.
     Secret,
 }
@@ -190,14 +192,17 @@ fn edited(event: &Event) -> Option<(Holds, String)> {
         return Some((Holds::Secret, String::new()));
     }
     if let Some(choices) = facts::choices(event) {
-        let is_varying = element.is_some_and(|element| {
-            let label = line(elements::label(element));
-            words::says(&label, words::VARYING_CHOICE) && !words::says(&label, words::SHOWN_AS)
-        });
+        let label = line(element.map(elements::label).unwrap_or_default());
+        let holds = match () {
+            () if words::says(&label, words::SHOWN_AS) => return None,
+            () if words::says(&label, words::VARYING_CHOICE) => Holds::Choice,
+            () if words::says(&label, words::PLACE) => Holds::Place,
+            () => return None,
+        };
         let name = |choice: &crate::record::draft::Choice| {
             if choice.label.trim().is_empty() { choice.value.clone() } else { choice.label.clone() }
         };
-        return is_varying.then(|| (Holds::Choice, choices.iter().map(name).collect::<Vec<_>>().join(", ")));
+        return Some((holds, choices.iter().map(name).collect::<Vec<_>>().join(", ")));
     }
     if element.is_some_and(|element| elements::role(element) == "slider" || element.html.contains("type=\"color\"")) {
         return None;

@@ -135,7 +135,7 @@ pub fn ambiguities(events: &[Event], draft: &Draft, _intent_note: &str) -> Vec<A
     found.extend(filters::find(&trace, &claimed));
     let (computed, entered) = computed::find(&trace, &fills, &claimed);
     found.extend(computed);
-    found.extend(varying::find(&fills, &claimed, &entered));
+    found.extend(varying::find(&trace, &fills, &claimed, &entered));
     for one in &mut found {
         one.events.sort_unstable();
         one.events.dedup();

@@ -2,12 +2,20 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::elements;
 use super::fills::{Field, Fill, Holds};
 use super::text::{list, quoted, value_in};
+use super::trace::Trace;
+use super::words::{self, line};
 use super::{AmbiguityKind, Found};
 
 /// Values of forms, without secrets, fields that were cleared and those that the page had shown before.
-pub(super) fn find(fills: &[Fill<'_>], claimed: &HashSet<u64>, computed: &HashSet<u64>) -> Vec<Found> {
+pub(super) fn find(
+    trace: &Trace<'_>,
+    fills: &[Fill<'_>],
+    claimed: &HashSet<u64>,
+    computed: &HashSet<u64>,
+) -> Vec<Found> {
     let is_open = |field: &&Field<'_>| {
         let is_taken = |event: &u64| claimed.contains(event) || computed.contains(event);
         field.holds != Holds::Secret && !field.value.trim().is_empty() && !field.events.iter().any(is_taken)
@@ -15,7 +23,15 @@ pub(super) fn find(fills: &[Fill<'_>], claimed: &HashSet<u64>, computed: &HashSe
     let mut found: Vec<Found> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     for fill in fills {
-        let fields: Vec<&Field<'_>> = fill.fields.iter().filter(is_open).collect();
+        let mut fields: Vec<&Field<'_>> = fill.fields.iter().filter(is_open).collect();
+        let is_filter = is_filter(trace, fill);
+        let has_other = fill.fields.iter().any(|field| field.holds != Holds::Place);
+        fields.retain(|field| match field.holds {
+            // In a form without other values, it is a filter.
+            Holds::Place => !is_filter && has_other,
+            Holds::Choice => !is_filter,
+            _ => true,
+        });
         if fields.is_empty() {
             continue;
         }
@@ -35,6 +51,12 @@ pub(super) fn find(fills: &[Fill<'_>], claimed: &HashSet<u64>, computed: &HashSe
         }
     }
     found
+}
+
+/// Whether a form filters a list, as the button after it says.
+fn is_filter(trace: &Trace<'_>, fill: &Fill<'_>) -> bool {
+    let button = trace.get(fill.ended_by).and_then(|seen| seen.event.element.as_ref());
+    button.is_some_and(|button| words::says(&line(elements::name(button)), words::LISTING))
 }
 
 fn problem(values: &[String]) -> String {

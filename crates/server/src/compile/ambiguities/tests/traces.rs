@@ -134,6 +134,13 @@ fn nothing_is_open() {
     trace.add(EventType::Download, None, json!({ "url": "https://shop.example/a.csv", "filename": "a.csv" }));
     trace.add(EventType::Gap, None, json!({ "count": null, "why": "paused" }));
     assert_eq!(trace.all(), []);
+
+    let mut filters = Trace::at("https://stocks.example/screener", "Screener");
+    filters.choose("Market cap", "largeover", "Large (over $10bln)");
+    filters.choose("Country", "usa", "USA");
+    filters.click("button", "Apply filters");
+    filters.opens("https://stocks.example/screener?cap=largeover&geo=usa", "Screener");
+    assert_eq!(filters.all(), []);
 }
 
 #[test]

@@ -14,7 +14,6 @@ fn values_that_may_differ() {
             ("number", |t| _ = t.input("Quantity", "3")),
             ("text", |t| _ = t.input("Message", "Hello, see you on Friday.")),
             ("search term", |t| t.search("boots")),
-            ("country", |t| _ = t.choose("Country", "de", "Germany")),
             ("number of guests", |t| _ = t.choose("Guests", "2", "2 guests")),
             ("date picker", |t| {
                 t.add(EventType::Change, Some(element("Date", "Arrival")), json!({ "value": "2025-03-14" }));
@@ -43,6 +42,12 @@ fn values_that_are_no_question() {
             ("secret", |t| _ = t.secret("Card number")),
             ("checkbox", |t| t.check("checkbox", "Terms", "form", "Order")),
             ("plain filter", |t| _ = t.choose("Category", "b", "Books")),
+            ("place as a filter", |t| _ = t.choose("Country", "de", "Germany")),
+            ("values of a filter", |t| {
+                t.choose("Market cap", "l", "Large");
+                t.choose("Year", "2025", "2025");
+                t.click("button", "Apply filters");
+            }),
             ("sorting by date", |t| _ = t.choose("Sort by date", "d", "Newest")),
             ("items of a page", |t| _ = t.choose("Number of rows", "50", "50")),
             ("field that was cleared", |t| _ = t.input("Name", "")),

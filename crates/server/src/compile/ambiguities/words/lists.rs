@@ -12,14 +12,14 @@ pub(in super::super) const TURNING_QUERY: &[&str] = &["ascending", "dir", "o", "
 
 /// Names of controls that sort or filter a list.
 pub(in super::super) const LISTING: &[&str] = &[
-    "category", "filter", "filtern", "filtrar", "filtre", "filtrer", "kategorie", "ordenar", "order by", "sort",
-    "sort by", "sortieren", "trier", "trier par",
+    "category", "filter", "filtern", "filters", "filtrar", "filtre", "filtrer", "filtres", "filtros", "kategorie",
+    "ordenar", "order by", "sort", "sort by", "sortieren", "trier", "trier par",
 ];
 
 /// Names of query parameters of lists that were searched, sorted or filtered.
 pub(in super::super) const LISTING_QUERY: &[&str] = &[
-    "filter", "filters", "k", "keyword", "keywords", "order", "order by", "orderby",
-    "q", "query", "s", "search", "search query", "sort", "sort by", "sortby", "term",
+    "filter", "filters", "k", "keyword", "keywords", "order", "order by", "orderby", "q", "query", "s", "search",
+    "search query", "sort", "sort by", "sortby", "term",
 ];
 
 /// Names of links and buttons that show another part of a list.
@@ -68,11 +68,16 @@ pub(in super::super) const CALENDAR: &[&str] = &[
 
 /// Labels of lists whose choice is a value of the task.
 pub(in super::super) const VARYING_CHOICE: &[&str] = &[
-    "adults", "amount", "anzahl", "año", "betrag", "cantidad", "children", "city", "country", "date", "datum", "day",
-    "dia", "día", "erwachsene", "fecha", "guests", "heure", "hora", "hour", "hours", "jahr", "jour", "kinder", "land",
-    "menge", "mes", "minute", "minutes", "mois", "monat", "month", "month year", "nights", "number of", "participants",
-    "passengers", "pays", "país", "persons", "province", "qty", "quantity", "quantité", "recipient", "region", "rooms",
-    "stadt", "stunde", "tickets", "time", "travelers", "travellers", "uhrzeit", "ville", "year", "zeit",
+    "adults", "amount", "anzahl", "año", "betrag", "cantidad", "children", "date", "datum", "day", "dia", "día",
+    "erwachsene", "fecha", "guests", "heure", "hora", "hour", "hours", "jahr", "jour", "kinder", "menge", "mes",
+    "minute", "minutes", "mois", "monat", "month", "month year", "nights", "number of", "participants", "passengers",
+    "persons", "qty", "quantity", "quantité", "recipient", "rooms", "stunde", "tickets", "time", "travelers",
+    "travellers", "uhrzeit", "year", "zeit",
+];
+
+/// Labels of lists of places: values of a form, or filters.
+pub(in super::super) const PLACE: &[&str] = &[
+    "city", "country", "land", "pays", "país", "province", "region", "stadt", "ville",
 ];
 
 /// Labels of lists that change how something is shown.
@@ -176,7 +181,7 @@ pub(in super::super) const USER: &[&str] = &[
 /// All lists.
 #[cfg(test)]
 pub(in super::super) const ALL: &[&[&str]] = &[
-    SEARCH, LISTING, LISTING_QUERY, TURNING_QUERY, PAGING, PAGE, NAVIGATION, FRAME, HEADER_CELL, SITE_LINKS, CALENDAR, VARYING_CHOICE, SHOWN_AS,
+    SEARCH, LISTING, LISTING_QUERY, TURNING_QUERY, PAGING, PAGE, NAVIGATION, FRAME, HEADER_CELL, SITE_LINKS, CALENDAR, VARYING_CHOICE, PLACE, SHOWN_AS,
     CONSENT, PRIVACY, CONFIRM, CONSENT_ANSWER, CONSENT_BUTTON, PROMOTION, DISMISS, PASSWORD, ONE_TIME_CODE,
     OTHER_SECRET, NEW_PASSWORD, LOGIN, ACCOUNT_CHANGE, USER,
 ];
