@@ -35,11 +35,11 @@ pub(super) fn class(event: &Event) -> Class {
 }
 
 /// Index of the event that caused this one; `None` if it is not an earlier one.
-pub(super) fn cause(event: &Event) -> Option<u64> {
+pub(crate) fn cause(event: &Event) -> Option<u64> {
     event.data.get("caused_by").and_then(Value::as_u64).filter(|cause| *cause < event.event_index)
 }
 
-pub(super) fn text<'e>(event: &'e Event, key: &str) -> Option<&'e str> {
+pub(crate) fn text<'e>(event: &'e Event, key: &str) -> Option<&'e str> {
     event.data.get(key).and_then(Value::as_str)
 }
 
@@ -49,7 +49,7 @@ pub(super) fn number(event: &Event, key: &str) -> Option<f64> {
 }
 
 /// The address that an event of a tab is about.
-pub(super) fn url(event: &Event) -> &str {
+pub(crate) fn url(event: &Event) -> &str {
     text(event, "url").filter(|url| !url.is_empty()).unwrap_or(&event.page.url)
 }
 
@@ -100,7 +100,7 @@ pub(super) fn is_plain_click(event: &Event) -> bool {
 }
 
 /// Options that were chosen in a list.
-pub(super) fn choices(event: &Event) -> Option<Vec<Choice>> {
+pub(crate) fn choices(event: &Event) -> Option<Vec<Choice>> {
     let list = event.data.get("values")?.as_array()?;
     let part = |choice: &Value, key: &str| choice.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let choice = |one: &Value| match one.as_str() {
@@ -111,7 +111,7 @@ pub(super) fn choices(event: &Event) -> Option<Vec<Choice>> {
 }
 
 /// Text of a field. Numbers, as sliders may give them, become text.
-pub(super) fn value(event: &Event) -> Option<String> {
+pub(crate) fn value(event: &Event) -> Option<String> {
     match event.data.get("value")? {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -119,12 +119,12 @@ pub(super) fn value(event: &Event) -> Option<String> {
     }
 }
 
-pub(super) fn file_names(event: &Event) -> Vec<String> {
+pub(crate) fn file_names(event: &Event) -> Vec<String> {
     let names = event.data.get("names").and_then(Value::as_array);
     names.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-pub(super) fn dialog(event: &Event) -> DialogAnswer {
+pub(crate) fn dialog(event: &Event) -> DialogAnswer {
     DialogAnswer {
         dialog: text(event, "type").unwrap_or("alert").to_owned(),
         message: text(event, "message").unwrap_or_default().to_owned(),
@@ -142,7 +142,7 @@ pub(super) fn document(event: &Event) -> String {
 }
 
 /// An address without its fragment.
-pub(super) fn page(url: &str) -> &str {
+pub(crate) fn page(url: &str) -> &str {
     url.split('#').next().unwrap_or(url)
 }
 
@@ -155,7 +155,7 @@ fn push_frames(key: &mut String, frames: &[FrameStep]) {
 
 /// Identifies the element of an event: document, selectors, role, name, label and container. An element without name,
 /// label, test id and selectors is identified by its place; `None` if that is not known either.
-pub(super) fn identity(event: &Event) -> Option<String> {
+pub(crate) fn identity(event: &Event) -> Option<String> {
     let element = event.element.as_ref()?;
     let mut key = document(event);
     for part in [&element.role, &element.name, &element.label, &element.test_id].into_iter().chain(&element.selectors) {
@@ -181,7 +181,7 @@ pub(super) fn is_same_element(one: &Event, other: &Event) -> bool {
 }
 
 /// A text of a page for a sentence: on one line, without invisible characters, cut to `longest` characters.
-pub(super) fn short(text: &str, longest: usize) -> String {
+pub(crate) fn short(text: &str, longest: usize) -> String {
     let mut short = String::new();
     let mut length = 0;
     for c in text.trim().chars() {

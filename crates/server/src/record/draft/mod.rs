@@ -17,7 +17,7 @@
 
 mod describe;
 mod effects;
-mod facts;
+pub(crate) mod facts;
 mod form;
 mod keys;
 mod names;
