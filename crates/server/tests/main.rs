@@ -176,6 +176,8 @@ mod server_turns;
 mod server_ui;
 #[path = "server/ui_agent.rs"]
 mod server_ui_agent;
+#[path = "server/ui_compile.rs"]
+mod server_ui_compile;
 #[path = "server/ui_recordings.rs"]
 mod server_ui_recordings;
 #[path = "server/ui_routines.rs"]

@@ -4,13 +4,13 @@
 //! There is no build step. `api.js` sends requests and reads streams, `conversation.js` is the state of the open
 //! conversation, `main.js` connects it with the views: `drawer` (list), `stage` (picture, live view, input),
 //! `timeline`, `question`, `composer`, `plan`, `loop` (repeated prompts), `inspect` (snapshot, network, console),
-//! `routines`, `recordings`, `browser`, `settings`, `save-run` (a run as a file). A new file goes into the list below.
+//! `routines`, `recordings`, `compile` (a recording becomes a routine), `browser`, `settings`, `save-run` (a run as a file). A new file goes into the list below.
 //!
 //! - Texts become text nodes (`dom.js`); `innerHTML` is impossible by `require-trusted-types-for 'script'`, and nothing
 //!   is loaded from elsewhere (`default-src 'self'`). Files below `/ui/` contain no secret and need no token; all other
 //!   requests carry the secret of the page in a header.
 //! - A browser has six connections to a host for all its tabs, so streams are few: one of the profile, one of the open
-//!   conversation, one of the recording that is shown. The rest is read again at intervals. The live view asks for one frame of the screencast after the
+//!   conversation, one of the recording that is shown or of its compilation. The rest is read again at intervals. The live view asks for one frame of the screencast after the
 //!   other (`GET /screencast`), so that frames never queue.
 //! - A stored event is loaded as a short line; its fields are read when it is opened.
 
@@ -38,6 +38,9 @@ macro_rules! assets {
 assets! {
     "api.js" SCRIPT,
     "browser.js" SCRIPT,
+    "compile-log.js" SCRIPT,
+    "compile-review.js" SCRIPT,
+    "compile.js" SCRIPT,
     "composer.js" SCRIPT,
     "conversation.js" SCRIPT,
     "dom.js" SCRIPT,
@@ -47,8 +50,10 @@ assets! {
     "main.js" SCRIPT,
     "plan.js" SCRIPT,
     "question.js" SCRIPT,
+    "recording-events.js" SCRIPT,
     "recording-lines.js" SCRIPT,
     "recordings.js" SCRIPT,
+    "routine-text.js" SCRIPT,
     "routines.js" SCRIPT,
     "save-run.js" SCRIPT,
     "settings.js" SCRIPT,

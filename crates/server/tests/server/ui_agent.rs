@@ -46,6 +46,13 @@ impl Person {
         self.until("!document.getElementById('app').hidden && document.body.dataset.view");
     }
 
+    /// Loads the page again.
+    pub(crate) fn reloads(&self) {
+        self.paged.supervisor().reload(&self.paged.top(), soon()).unwrap();
+        self.paged.loaded();
+        self.until("!document.getElementById('app').hidden && document.body.dataset.view");
+    }
+
     pub(crate) fn acts(&self, act: Act) {
         self.paged.tab.act(&act, soon()).unwrap();
     }

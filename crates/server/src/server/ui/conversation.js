@@ -8,14 +8,16 @@ const PART = 300;
 /** How many events are kept. Earlier ones are loaded again when they are wanted. */
 const MOST = 3000;
 const ROUTE = "/agent/conversations";
+/** Characters that are kept of a text, and of one with the problems of a routine. */
+const [MOST_TEXT, MOST_PROBLEMS] = [600, 6000];
 const sleep = time => new Promise(done => setTimeout(done, time));
 
 /** What the page keeps of an event: enough for its line. */
 function short(id, name, data) {
-  const text = String(data.text ?? data.message ?? data.error ?? "");
+  const text = String(data.text ?? data.message ?? data.error ?? ""), most = data.tool_name === "submit_routine" ? MOST_PROBLEMS : MOST_TEXT;
   return {
     id, name, type: data.type ?? name, time: data.timestamp ?? null, role: data.role, tool: data.tool_name,
-    call: data.tool_call_id, ok: data.success, text: text.length > 600 ? text.slice(0, 600) + "…" : text,
+    call: data.tool_call_id, ok: data.success, text: text.length > most ? text.slice(0, most) + "…" : text,
     doing: data.type === "ActionEvent" ? String(called(data.tool_name, data.action)).slice(0, 300) : "", image: data.image, heldUp: data.held_up,
     todos: data.type === "ActionEvent" && data.tool_name === "todo" ? data.action : null,
     stopped: data.stopped, code: data.code, question: name === "help_request" ? data : null,

@@ -1,30 +1,29 @@
 // Recordings: the list, and one of them with its events, their screenshots, its note and its draft.
 
-import { ask, picture, stream } from "/ui/api.js";
-import { at, attempt, button, clock, h, problem, sureButton, worded } from "/ui/dom.js";
-import { about, counted, oneLine } from "/ui/recording-lines.js";
+import { ask, stream } from "/ui/api.js";
+import * as compile from "/ui/compile.js";
+import { at, attempt, button, clock, h, problem, sureButton } from "/ui/dom.js";
+import { compileBadge, compileWords, detail, eventsAfter, lineOf, named, pathOf, time } from "/ui/recording-events.js";
+import { counted, oneLine } from "/ui/recording-lines.js";
 import { addressed } from "/ui/settings.js";
 
 const STATUS = { active: "Recording", paused: "Paused", stopped: "Stopped", error: "Failed" };
 const REASONS = { browser_disconnected: "the browser ended", server_ended: "the server ended", window_closed: "the window was closed", limit: "it has reached its limit" };
 const MODES = { dedicated_window: "a new window", current_window: "the window in front" };
 const PARTS = [["events", "Events"], ["draft", "What the compiler will be sent"]];
+const NEXT = { none: "Compile", running: "See the compilation", asking: "Answer the model", review: "Read the routine", completed: "See the compilation", error: "See what failed" };
 /** Events that are read and shown at once. */
 const AT_ONCE = 500;
 /** Newest events that are read again at intervals. */
 const LATEST = 50;
 /** Largest file to import, in bytes. */
 const MOST_FILE = 64 << 20;
-const BIDI = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 let shown = 0, review = null, drawn = "", opened = () => null, notes = [];
 
-const time = seconds => new Date(seconds * 1000).toLocaleString();
-const pathOf = (id, end = "") => `/recordings/${encodeURIComponent(id)}${end}`;
 const stateOf = it => it.paused && it.status === "active" ? "paused" : it.status;
 const nameOf = it => oneLine(it.name) || `Recording of ${time(it.started_at)}`;
 const badge = it => h("span", { class: `badge ${{ active: "running", paused: "waiting", error: "failed" }[stateOf(it)] ?? ""}` }, STATUS[stateOf(it)] ?? it.status);
-const fields = value => JSON.stringify(value, null, 2).replace(BIDI, c => "\\u" + c.charCodeAt(0).toString(16));
 
 /** `conversation`: returns the conversation that is open, or null. */
 export function begin(conversation) {
@@ -32,6 +31,7 @@ export function begin(conversation) {
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) review?.stream?.abort();
     else if (review) follow(review);
+    if (!document.hidden && review) attempt(() => compile.refresh(review));
   });
 }
 
@@ -42,13 +42,15 @@ export async function show(id, part = "events") {
   if (!id) return list(turn);
   const { recording } = await ask("GET", pathOf(id));
   if (turn !== shown) return;
-  const known = PARTS.some(([name]) => name === part) ? part : "events";
+  const known = part === "compile" || PARTS.some(([name]) => name === part) ? part : "events";
   const own = { id, info: recording, part: known, excluded: excludedOf(id), rows: new Map(), last: null, stream: null, isOver: false };
   const waiting = h("p", { class: "none", role: "status" }, "Reading the steps…");
-  const isByTab = document.activeElement?.getAttribute("role") === "tab";
+  // What was used to come here is replaced.
+  const used = document.activeElement?.getAttribute("role") === "tab" ? "[role=tab][aria-selected=true]" : document.activeElement?.closest(".stepper, .next") ? ".stepper [aria-current]" : null;
   review = own;
-  at("view-recordings").replaceChildren(page(own, known === "draft" ? waiting : eventsPart(own)));
-  if (isByTab) at("view-recordings").querySelector("[role=tab][aria-selected=true]").focus();
+  at("view-recordings").replaceChildren(page(own, known === "draft" ? waiting : known === "compile" ? compile.part(own, status => takeCompiled(own, status)) : eventsPart(own)));
+  if (used) at("view-recordings").querySelector(used)?.focus();
+  if (known === "compile") return;
   if (known === "draft") {
     const steps = await draftPart(own);
     waiting.replaceWith(steps);
@@ -59,6 +61,7 @@ export async function show(id, part = "events") {
 /** Ends the stream of events. */
 export function leave() {
   review?.stream?.abort();
+  if (review) compile.leave(review);
   review = null;
 }
 
@@ -74,7 +77,7 @@ export async function refresh() {
     takeInfo(own, recording);
     // A screenshot is stored after its event, and the stream does not say so.
     for (const event of latest) own.rows.get(event.event_index)?.draw(event);
-  }
+  } else await compile.refresh(review);
 }
 
 /** Numbers of the events that are excluded from compilation. They are kept in this tab of the browser. */
@@ -105,8 +108,8 @@ function drawList(recordings) {
   const now = JSON.stringify(recordings), place = at("recordings");
   if (now === drawn || !place) return;
   drawn = now;
-  const row = it => h("li", { class: "card" }, h("a", { href: `#/recordings/${it.recording_id}` },
-    h("span", { class: "bar" }, h("strong", null, h("bdi", null, nameOf(it))), badge(it)),
+  const row = it => h("li", { class: `card ${compile.waits(it) ? "calls" : ""}` }, h("a", { href: `#/recordings/${it.recording_id}${compile.waits(it) || it.compile.status === "running" ? "/compile" : ""}` },
+    h("span", { class: "bar" }, h("strong", null, h("bdi", null, nameOf(it))), it.status === "stopped" && it.compile.status !== "none" ? compileBadge(it) : badge(it)),
     it.start_url && h("span", null, oneLine(it.start_url)),
     h("small", null, [counted(it), time(it.started_at), it.profile && `profile ${it.profile}`].filter(Boolean).join(", "))));
   place.replaceChildren(...(recordings.length ? recordings.map(row) : [h("li", { class: "none" }, "There are no recordings yet.")]));
@@ -175,6 +178,8 @@ function page(own, body) {
   own.controls = h("span", { class: "bar" });
   own.missing = h("p", { class: "notice warning" });
   const exported = (format, label) => button(label, () => attempt(() => save(own, format)));
+  own.steps = h("ol", { class: "stepper", "aria-label": "Steps" });
+  own.next = h("a", { class: "button primary next", href: `#/recordings/${own.id}/compile` });
   const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "Parts of the recording" }, PARTS.map(([name, label]) =>
     h("button", { type: "button", role: "tab", "aria-selected": String(name === own.part), onclick: () => { location.hash = `#/recordings/${own.id}/${name}`; } }, label)));
   const made = notes.splice(0);
@@ -186,12 +191,40 @@ function page(own, body) {
         await ask("DELETE", pathOf(own.id));
         sessionStorage.removeItem("cdpilot-excluded-" + own.id);
         sessionStorage.removeItem("cdpilot-note-" + own.id);
+        compile.forget(own.id);
         location.hash = "#/recordings";
       }))),
-    h("p", { class: "bar" }, h("h2", null, h("bdi", null, nameOf(own.info))), own.state, h("span", { class: "fill" }), own.controls),
-    own.facts, own.missing,
+    h("p", { class: "bar" }, h("h2", null, h("bdi", null, nameOf(own.info))), own.state, h("span", { class: "fill" }), own.controls, own.part !== "compile" && own.next),
+    own.facts, own.steps, own.missing,
     made.length > 0 && h("section", { class: "card" }, h("h3", null, "Changed or left out in the import"), h("ul", { class: "rows" }, made.map(note => h("li", null, oneLine(note))))),
-    noteForm(own), tabs, body);
+    own.part !== "compile" && [noteForm(own), tabs], body);
+}
+
+/** Shows how far the recording is: recorded, reviewed, compiled. */
+function drawSteps(own) {
+  const { info, part } = own, isActive = info.status === "active", { status } = info.compile, isCompile = part === "compile";
+  const step = (name, link, isNow, isDone, note) => {
+    const text = [h("span", { class: "number", "aria-hidden": "true" }, isDone ? "✓" : ""), h("strong", null, name), isDone && h("span", { class: "hidden-label" }, "done"), note && h("small", null, note)];
+    const of = link ? "a" : "span";
+    return h("li", { class: isDone ? "done" : "" }, h(of, { href: link || undefined, "aria-current": isNow ? "step" : null }, text));
+  };
+  const isFocused = own.steps.contains(document.activeElement);
+  own.steps.replaceChildren(
+    step("Record", "", isActive && !isCompile, !isActive, isActive ? "in progress" : counted(info)),
+    step("Review", isActive ? "" : `#/recordings/${own.id}/events`, !isActive && !isCompile, false, isActive ? "after you stop" : own.excluded.size ? `${own.excluded.size} excluded` : ""),
+    step("Compile", isActive && !isCompile ? "" : `#/recordings/${own.id}/compile`, isCompile, status === "completed", compileWords(status)));
+  if (isFocused) own.steps.querySelector("[aria-current]")?.focus();
+  own.next.hidden = isActive;
+  own.next.textContent = NEXT[status] ?? NEXT.none;
+}
+
+/** Shows the state of the compilation. */
+function takeCompiled(own, status) {
+  const isEnded = status === "completed" && own.info.compile.status !== status;
+  own.info.compile = { ...own.info.compile, status };
+  drawSteps(own);
+  // It has a routine now.
+  if (isEnded) attempt(async () => takeInfo(own, (await ask("GET", pathOf(own.id))).recording));
 }
 
 /** Shows the state of the recording. */
@@ -206,7 +239,10 @@ function takeInfo(own, info) {
     if (isFocused) own.controls.firstChild?.focus();
     own.list?.classList.toggle("live", info.status === "active");
   }
+  const isStopped = own.info.status === "active" && info.status !== "active";
   own.info = info;
+  drawSteps(own);
+  if (isStopped) attempt(() => compile.refresh(own));
   const ended = info.stop_reason && REASONS[info.stop_reason];
   own.facts.replaceChildren([counted(info), `${info.stopped_at ? "" : "since "}${time(info.started_at)}`, ended && `ended because ${ended}`,
     info.profile && `profile ${info.profile}`, MODES[info.launch_mode], info.viewport && `${info.viewport.width} × ${info.viewport.height} pixels`, oneLine(info.start_url)].filter(Boolean).join(" · "),
@@ -276,6 +312,7 @@ function keepExcluded(own) {
     it.row.classList.toggle("excluded", it.box.checked);
   }
   drawExcluded(own);
+  drawSteps(own);
 }
 
 /** Follows an active recording, also after a lost connection. */
@@ -331,8 +368,6 @@ function takeEvent(own, event) {
   if (isAtEnd) list.scrollTop = list.scrollHeight;
 }
 
-const eventsAfter = async (id, after, limit) => (await ask("GET", pathOf(id, `/events?after=${after}&limit=${limit}`))).events;
-
 async function readMore(own) {
   const last = [...own.rows.keys()].at(-1) ?? 0, events = await eventsAfter(own.id, last, AT_ONCE + 1);
   own.list.append(...events.slice(0, AT_ONCE).filter(event => !own.rows.has(event.event_index)).map(event => eventRow(own, event)));
@@ -385,42 +420,6 @@ function eventRow(own, event) {
   return row;
 }
 
-/** The type of an event and what it was about. */
-const lineOf = event => [h("b", null, event.event_type), " ", about(event), event.element?.sensitive && h("span", { class: "badge" }, "sensitive")].filter(Boolean);
-
-function detail(own, event) {
-  const { page: of, element: it } = event, index = event.event_index;
-  const facts = [
-    ["Page", oneLine(of?.title)], ["Address", oneLine(of?.url)], ["Tab", event.tab || ""],
-    ["Frame", event.frame.map(one => oneLine(one.name || one.url) || String(one.index)).join(" › ")],
-    ["Text", oneLine(it?.text)], ["Selectors", it?.selectors.map(oneLine).join("  ")],
-    ["Sensitive", it?.sensitive && "what this field holds is not recorded"],
-    ["Done by", event.by === "agent" ? "an agent or another program, through cdpilot" : "a person"],
-    ["Time", event.timestamp ? time(event.timestamp) : ""],
-  ].filter(([, value]) => value);
-  const shot = (has, label, end) => has ? screenshot(pathOf(own.id, `/keyframes/${index}${end}`), `The page ${label} event ${index}`, label) : null;
-  const shots = [shot(event.keyframe, "before", ""), shot(event.keyframe_after, "after", "?after=true")].filter(Boolean);
-  return [shots.length ? h("div", { class: "pair" }, shots) : h("p", { class: "none" }, "This event has no screenshot."),
-    h("dl", null, facts.flatMap(([name, value]) => [h("dt", null, name), h("dd", null, h("bdi", null, String(value)))])),
-    h("details", null, h("summary", null, "All fields"), h("pre", { tabindex: "0", "aria-label": `Fields of event ${index}` }, fields(event)))];
-}
-
-/** A screenshot, which a click enlarges. */
-function screenshot(path, alt, label) {
-  const image = h("img", { alt, hidden: true }), note = h("figcaption", null, label === "before" ? "Before" : "After");
-  const figure = h("figure", null, note, h("button", { type: "button", class: "shot", "aria-pressed": "false", "aria-label": `${alt}: enlarge`, onclick: click => {
-    const isLarge = figure.classList.toggle("large");
-    click.currentTarget.setAttribute("aria-pressed", String(isLarge));
-  } }, image));
-  picture(path).then(blob => {
-    const url = URL.createObjectURL(blob);
-    image.onload = () => URL.revokeObjectURL(url);
-    image.src = url;
-    image.hidden = false;
-  }, error => { note.textContent += `: ${worded(error)}`; });
-  return figure;
-}
-
 // What the compiler will be sent.
 
 const effectLine = it => {
@@ -461,10 +460,9 @@ function stepRow(own, step, number) {
   const isOut = events.length > 0 && !left.length;
   const body = h("ol", { class: "recorded" });
   const after = step.postcondition === null ? [] : step.postcondition.kind === "all" ? step.postcondition.of : [step.postcondition];
-  const named = events.length === 0 ? "" : events.length === 1 ? `event ${events[0]}` : `events ${events.slice(0, 6).join(", ")}${events.length > 6 ? ` and ${events.length - 6} more` : ""}`;
   const details = h("details", null, h("summary", null, h("span", { class: "number" }, String(number)),
     h("span", { class: "line" }, h("b", null, step.type), " ", oneLine(step.description), isOut && h("span", { class: "badge" }, "excluded"), after.length > 0 && h("small", null, `Then ${after.map(effectLine).join("; ")}.`)),
-    h("small", null, named)), body);
+    h("small", null, events.length ? named(events) : "")), body);
   details.ontoggle = () => {
     if (!details.open || body.childElementCount) return;
     attempt(async () => {

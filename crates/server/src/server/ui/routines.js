@@ -1,7 +1,9 @@
 // Routines: the list, and one of them as text, in an editor, with its runs and versions.
 
 import { ask, picture, stream } from "/ui/api.js";
-import { at, attempt, button, h, problem, sureButton, worded } from "/ui/dom.js";
+import { at, attempt, button, h, problem, sureButton } from "/ui/dom.js";
+import { oneLine } from "/ui/recording-lines.js";
+import { difference, formatted } from "/ui/routine-text.js";
 
 const TEMPLATE = `# Workflow: What this routine achieves
 
@@ -17,8 +19,6 @@ Say here what the run returns.
 const TRUST = { untried: "not tried", verified: "works", failing: "failed last time" };
 const STATUS = { running: "Running", waiting: "Waiting for you", done: "Done", failed: "Failed", stopped: "Stopped", interrupted: "Interrupted" };
 const MARKS = { done: "✓", unverified: "✓", healed: "✓", skipped: "–", failed: "×", pending: "○" };
-/** Lines that begin a paragraph, and lines that are one. */
-const BEGINS = /^([-*] |\d+\. |If shown:|For each |Read [\w-]+:|\*\*)/, ALONE = /^(\*\*Keywords:|(\*\*)?Starting URL:)/;
 const PARTS = [["text", "Text"], ["edit", "Edit"], ["runs", "Runs"], ["versions", "Versions"]];
 
 let shown = 0;
@@ -38,6 +38,10 @@ export async function show(id, part = "text") {
   const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "Parts of the routine" }, PARTS.map(([name, label]) =>
     h("button", { role: "tab", "aria-selected": String(name === known), onclick: () => { location.hash = `#/routines/${routine.routine_id}/${name}`; } }, label)));
   at("view-routines").replaceChildren(page(routine.name, tabs, body, routine));
+  if (part !== "verify" || !routine.source_recording_id) return;
+  // A verification begins without logins, unless the person wants them.
+  at("view-routines").querySelector(".own-login").checked = true;
+  at("view-routines").querySelector(".verify").focus();
 }
 
 function page(title, ...rest) {
@@ -48,7 +52,18 @@ function page(title, ...rest) {
         await ask("DELETE", pathOf(routine));
         location.hash = "#/routines";
       }))),
-    h("h2", null, title, routine && h("small", null, ` version ${routine.version}, ${TRUST[routine.trust] ?? routine.trust}`)), rest.flat());
+    h("h2", null, title, routine && h("small", null, ` version ${routine.version}, ${TRUST[routine.trust] ?? routine.trust}`)),
+    routine && origin(routine), rest.flat());
+}
+
+/** The recording that it was made from. */
+function origin({ source, source_recording_id: id }) {
+  if (source === "present" && id) {
+    const link = h("a", { href: `#/recordings/${id}` }, "Made from a recording");
+    ask("GET", `/recordings/${id}`).then(({ recording }) => { if (recording.name) link.replaceChildren("Made from the recording ", h("bdi", null, `“${oneLine(recording.name)}”`)); }, () => {});
+    return h("p", { class: "none" }, link);
+  }
+  return source === "deleted" && h("p", { class: "none" }, "Made from a recording, which was deleted.");
 }
 
 async function list(turn) {
@@ -69,56 +84,21 @@ function read(routine) {
     h("a", { href: `#/routines/${routine.routine_id}/versions` }, "Compare and decide")), formatted(routine.routine_markdown), permissions(routine)];
 }
 
-/** Markdown as far as routines use it; everything else is shown as it is written. */
-function formatted(text) {
-  const article = h("article", { class: "card markdown" });
-  let fence = null, block = null;
-  const end = () => { block = null; };
-  for (const line of text.split("\n")) {
-    if (line.startsWith("```")) {
-      fence = fence ? null : h("pre");
-      if (fence) article.append(fence);
-      end();
-      continue;
-    }
-    if (fence) {
-      fence.append(line + "\n");
-      continue;
-    }
-    const heading = line.match(/^(#{1,2}) (.*)$/);
-    if (heading) {
-      article.append(h(heading[1].length === 1 ? "h3" : "h4", null, heading[2]));
-      end();
-    } else if (!line.trim()) end();
-    else {
-      if (!block || BEGINS.test(line)) article.append(block = h("p"));
-      else block.append(" ");
-      block.append(...inline(line));
-      if (ALONE.test(line)) end();
-    }
-  }
-  return article;
-}
-
-/** Bold labels and placeholders of a line. */
-function inline(line) {
-  return line.split(/(\*\*[^*]+\*\*|\{\{[^}]+\}\}|`[^`]+`)/).filter(Boolean).map(part =>
-    part.startsWith("**") ? h("strong", null, part.slice(2, -2)) : /^[{`]/.test(part) ? h("code", null, part.replaceAll("`", "")) : part);
-}
-
 function runForm(routine) {
   const inputs = routine.inputs.map(it => [it, h("input", {
     type: it.sensitive ? "password" : "text", autocomplete: "off", placeholder: it.secret ? `the secret ${it.secret}` : "", value: it.sensitive ? "" : it.default ?? "",
     required: it.default === undefined && !it.secret,
   })]);
-  const own = h("input", { type: "checkbox", checked: routine.defaults.login === "own" });
+  const own = h("input", { type: "checkbox", class: "own-login", checked: routine.defaults.login === "own" });
   const form = h("form", { class: "card run-form", "aria-label": "Run" },
     inputs.length > 0 && h("div", { class: "grid" }, inputs.map(([it, control]) => h("label", null, h("span", null, it.name + (it.sensitive ? " (no model sees it)" : "")), control))),
-    h("p", { class: "bar" }, h("label", null, own, " Without the logins of the profile"), h("span", { class: "fill" }), h("button", { class: "primary" }, "Run")));
+    h("p", { class: "bar" }, h("label", null, own, " Without the logins of the profile"), h("span", { class: "fill" }),
+      routine.source_recording_id && h("button", { class: "verify", value: "verify", title: "Run it once and compare each step with the recording" }, "Verify"), h("button", { class: "primary" }, "Run")));
   form.onsubmit = submit => {
     submit.preventDefault();
+    const isVerified = submit.submitter?.value === "verify";
     const given = inputs.filter(([it, control]) => control.value || !it.sensitive && !it.secret).map(([it, control]) => [it.name, control.value]);
-    attempt(() => start(routine, { inputs: Object.fromEntries(given), login: own.checked ? "own" : "profile" }));
+    attempt(() => start(routine, { inputs: Object.fromEntries(given), login: own.checked ? "own" : "profile", ...(isVerified ? { verify: true } : {}) }));
   };
   return form;
 }
@@ -244,8 +224,8 @@ async function versions(routine) {
       await show(routine.routine_id, "versions");
     }), more);
     const compare = before && button(`Compare with version ${before.version}`, () => attempt(async () => {
-      const { difference } = await ask("GET", pathOf(routine, `/versions/${it.version}?against=${before.version}`));
-      place.replaceChildren(h("pre", { class: "difference" }, difference.split("\n").map(line => h("span", { class: line[0] === "+" ? "added" : line[0] === "-" ? "removed" : "" }, line + "\n"))));
+      const { difference: changes } = await ask("GET", pathOf(routine, `/versions/${it.version}?against=${before.version}`));
+      place.replaceChildren(difference(changes));
     }));
     return h("li", { class: "card" }, h("p", { class: "bar" }, h("strong", null, `Version ${it.version}`),
       h("span", null, `${isNow ? "in use" : it.state}, ${time(it.created_at)}${it.run_id ? ", by a run" : ""}`), h("span", { class: "fill" }), compare,

@@ -5,12 +5,17 @@ import { cut } from "/ui/dom.js";
 const TOOLS = {
   todo: "Plan", tab: "Tab", highlight: "Look", element_interaction: "Page", dialog: "Dialog", clarify: "Question", please_help_me: "Request for help",
   request_host: "Host", terminal: "Command", process: "Command", read_file: "File", write_file: "File", patch: "File", search_files: "Files", web_search: "Web search", web_extract: "Web page",
+  trace_viewer: "Recording", draft: "Draft", submit_routine: "Routine", ask_user: "Question",
 };
 const TABS = { init: "Open", open: "Open", switch: "Switch to tab", close: "Close tab", refresh: "Reload", back: "Go back", forward: "Go forward", view: "Look at the page", list: "List tabs" };
 const DEEDS = {
   click: "Click", confirm_click: "Confirm the click", hover: "Point at", scroll: "Scroll", swipe: "Swipe", drag: "Drag", keyboard_input: "Type", confirm_keyboard_input: "Confirm the text",
   select: "Choose", confirm_select: "Confirm the choice", upload: "Upload", confirm_upload: "Confirm the upload",
 };
+
+const DRAFTS = { read: "Read the draft", write: "Write the draft", replace: "Change a passage of the draft" };
+/** Rows of a recording that a model reads at once, unless it names a number, and most of them. */
+const [ROWS, MOST_ROWS] = [20, 50];
 
 const STATES = { active: "Running", waiting: "Waiting for you", error: "Failed" };
 
@@ -31,6 +36,19 @@ const text = value => ["string", "number", "boolean"].includes(typeof value) ? S
 /** The name of a tool. */
 export const toolName = name => TOOLS[name] ?? String(name ?? "").replace(/^browser_/, "").replaceAll("_", " ");
 
+/** What a look at a recording shows. */
+function viewed({ command, start, count, event, after }) {
+  const first = Number(start) || 0, rows = `${first + 1} to ${first + Math.min(Number(count) || ROWS, MOST_ROWS)}`;
+  switch (command) {
+    case "summary": return "Read the summary";
+    case "events": return `Read the events, rows ${rows}`;
+    case "normalized_steps": return `Read the derived steps, rows ${rows}`;
+    case "event_detail": return `Read all fields of event ${event}`;
+    case "keyframe": return `Look at the screenshot ${after === "true" ? "after" : "before"} event ${event}`;
+  }
+  return command ?? "";
+}
+
 /** What a call is to do. */
 export function called(tool, given) {
   const it = Object.fromEntries(Object.entries(given && typeof given === "object" ? given : {}).map(([name, value]) => [name, name === "todos" ? value : text(value)]));
@@ -44,6 +62,10 @@ export function called(tool, given) {
     case "please_help_me": return it.message ?? "";
     case "request_host": return it.host ?? "";
     case "terminal": return it.command ?? "";
+    case "trace_viewer": return viewed(it);
+    case "draft": return DRAFTS[it.command] ?? it.command;
+    case "submit_routine": return "Submit the routine";
+    case "ask_user": return it.question ?? "";
   }
   return cut(Object.values(it).map(text).filter(Boolean).join(" · "), 200);
 }
@@ -52,6 +74,7 @@ export function called(tool, given) {
 export function result(event) {
   if (event.ok === false) return event.text;
   if (event.tool === "todo") return "The plan is stored.";
+  if (event.tool === "trace_viewer") return event.text.split("\n")[0];
   if (event.text.startsWith("{")) {
     const answer = event.text.match(/"answer":\s*("(?:[^"\\]|\\.)*")/)?.[1];
     if (answer) {
