@@ -71,6 +71,8 @@ mod public_inputs;
 mod record_capture;
 #[path = "record/compile.rs"]
 mod record_compile;
+#[path = "record/compile_kinds.rs"]
+mod record_compile_kinds;
 #[path = "record/compile_states.rs"]
 mod record_compile_states;
 #[path = "record/libraries.rs"]

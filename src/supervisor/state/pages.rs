@@ -162,8 +162,11 @@ impl State {
     /// Whether a new page exceeds the page limit. Pages opened through the supervisor never do.
     fn is_beyond_limit(&self, info: &TargetInfo) -> bool {
         let Some(max) = self.options.max_pages else { return false };
-        // A page that a person or another program opens has a URL from the start and no opener.
-        let is_popup = info.opener_id.is_some() || info.opener_frame_id.is_some() || info.url.is_empty();
+        // A page that a person or another program opens has a URL from the start and no opener. One that the supervisor opens has none
+        // either, and may be attached before the browser has answered with its id.
+        let is_maybe_own = self.requests.creating() > 0;
+        let is_popup =
+            info.opener_id.is_some() || info.opener_frame_id.is_some() || (info.url.is_empty() && !is_maybe_own);
         let open = self.pages.iter().filter(|page| page.refused.is_none()).count() + self.requests.creating();
         is_popup && self.requests.listed && !self.requests.is_created(&info.target_id) && open >= max
     }

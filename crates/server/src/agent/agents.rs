@@ -352,6 +352,10 @@ impl Agents {
             let question = question.ok_or_else(|| Error::conflict("the conversation is not running"))?;
             let batch = questions::answered(&question, None);
             let batch = batch.state(ConversationState::Idle).unfinished(true);
+            let batch = match compile::cancelled(inner, &live) {
+                Some((recording, state)) => batch.compilation(recording, state),
+                None => batch,
+            };
             live.commit(&inner.store, batch.event(COMPLETE, complete(id, false, true)))
         });
         live.end(was_at_rest || stopped.is_ok());
@@ -371,6 +375,10 @@ impl Agents {
         }
         // No other run can begin meanwhile.
         let was_at_rest = live.begin()?;
+        if let Some((recording, state)) = compile::cancelled(inner, &live) {
+            let cancelled = inner.store.commit(id, Batch::new().compilation(recording, state), Deadline::after(WRITE));
+            let _ = cancelled.inspect_err(|problem| tracing::warn!(%problem, "the end of a compilation is not stored"));
+        }
         let deleted = inner.store.delete_conversation(id, Deadline::after(WRITE));
         if matches!(deleted, Ok(true)) {
             inner.lives.lock().remove(id);

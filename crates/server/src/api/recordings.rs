@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::compile::{CompileFailure, CompileStatus, LeftOut, Settlement};
+use crate::compile::{CompileFailure, CompileStatus, LeftOut, Settled};
 use crate::record::draft::{Step, Workflow};
 use crate::record::interchange::Viewport;
 use crate::record::{Event, Metadata};
@@ -123,6 +123,9 @@ pub struct IngestRecording {
 pub struct CompileState {
     /// Where it is.
     pub status: CompileStatus,
+    /// In `error`: the code of the reason, such as `CANCELLED` or `MODEL_ERROR`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
     /// Path of the trace of the compilation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_path: Option<String>,
@@ -224,7 +227,7 @@ pub enum CompileResult {
         /// Recorded actions that it leaves out.
         left_out: Vec<LeftOut>,
         /// Ambiguities that were settled without a question.
-        settled: Vec<Settlement>,
+        settled: Vec<Settled>,
         /// The differences from the text that was read before, in unified form; null for the first one.
         difference: Option<String>,
         /// Path of the file with all messages.

@@ -20,5 +20,5 @@ mod view;
 pub use ambiguities::{Ambiguity, AmbiguityKind, ambiguities};
 pub use evidence::Evidence;
 pub use state::{Asked, Compilation, CompileFailure, CompileStatus, MOST_QUESTIONS, MOST_ROUNDS, MOST_STEPS, Review};
-pub use submission::{LeftOut, Settlement, Submission, check, missing_actions};
+pub use submission::{LeftOut, Settled, Settlement, Submission, check, missing_actions};
 pub use view::MOST_ROWS;

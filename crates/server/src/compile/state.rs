@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::submission::{LeftOut, Settlement};
+use super::submission::{LeftOut, Settled};
 
 /// Most rounds of questions of a compilation.
 pub const MOST_ROUNDS: u32 = 5;
@@ -123,7 +123,7 @@ pub struct Review {
     /// Recorded actions that it leaves out.
     pub left_out: Vec<LeftOut>,
     /// Ambiguities that were settled without a question.
-    pub settled: Vec<Settlement>,
+    pub settled: Vec<Settled>,
 }
 
 /// Why a compilation failed.

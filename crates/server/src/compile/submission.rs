@@ -10,7 +10,7 @@ use super::evidence::{element_texts, texts};
 use super::state::{Compilation, Review};
 use super::values::check_values;
 use super::view::{cut, quoted};
-use super::{Ambiguity, Evidence};
+use super::{Ambiguity, AmbiguityKind, Evidence};
 use crate::record::draft::{Draft, Step as DraftStep, StepType};
 use crate::record::{Element, Event, EventType};
 use crate::routine::{self, Context, InstructionKind, Problem, RecordedEvent, Routine, Step, StepEvents};
@@ -32,6 +32,21 @@ pub struct Settlement {
     /// Words that settle it, letter for letter.
     pub quote: String,
     /// Number of the event that has these words. Without it: the intent note or an answer of the person has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<u64>,
+}
+
+/// An ambiguity that was settled without asking the person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CompileSettled")]
+pub struct Settled {
+    /// Its kind.
+    pub kind: AmbiguityKind,
+    /// What was open.
+    pub problem: String,
+    /// The words that settle it.
+    pub quote: String,
+    /// Number of the event that has these words; absent if the person has said them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<u64>,
 }
@@ -86,7 +101,7 @@ pub fn check(
                     step_count: routine.steps.len(),
                     step_events: submission.step_events.clone(),
                     left_out: submission.left_out.clone(),
-                    settled: submission.settled.clone(),
+                    settled: settled(evidence, submission),
                 });
             }
         }
@@ -97,6 +112,20 @@ pub fn check(
     }
     problems.sort_by_key(|problem| problem.line);
     Err(problems)
+}
+
+/// The ambiguities that a submission settles.
+fn settled(evidence: &Evidence, submission: &Submission) -> Vec<Settled> {
+    let all = submission.settled.iter().filter_map(|settlement| {
+        let ambiguity = evidence.ambiguity(&settlement.ambiguity)?;
+        Some(Settled {
+            kind: ambiguity.kind,
+            problem: ambiguity.problem.clone(),
+            quote: settlement.quote.clone(),
+            event: settlement.event,
+        })
+    });
+    all.collect()
 }
 
 /// The events of the steps by number; names that are no numbers are problems.

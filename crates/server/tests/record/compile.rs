@@ -30,6 +30,18 @@ impl Trace {
         self
     }
 
+    /// The frames around the next events.
+    pub(crate) fn frame(&mut self, path: &[(&str, &str)]) -> &mut Self {
+        self.frame = path.iter().map(|(url, name)| json!({ "index": 0, "name": name, "url": url })).collect();
+        self
+    }
+
+    /// The tab of the next events.
+    pub(crate) fn tab(&mut self, number: u64) -> &mut Self {
+        self.tab = number;
+        self
+    }
+
     pub(crate) fn add(&mut self, kind: &str, element: &Value, data: Value) -> &mut Self {
         let index = self.events.len() + 1;
         let mut event = json!({

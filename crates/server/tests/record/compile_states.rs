@@ -135,6 +135,30 @@ fn a_second_compilation_ends_the_first_and_says_so() {
     assert_eq!(code(&compiling.state(&id)), "CANCELLED");
 }
 
+/// Stopping or deleting its conversation while it waits for an answer ends a compilation.
+#[test]
+fn a_compilation_that_waits_can_be_stopped() {
+    let plan = vec![look(), ask("Which?", "other", &[3])];
+    let compiling = Compiling::new(vec![plan]);
+    let id = compiling.store(0, "", &stocks());
+    let api = &compiling.tasks.served.api;
+    for ends_by_delete in [false, true] {
+        assert_eq!(compiling.compile(&id).result()["status"], "asking");
+        let conversation = compiling.state(&id)["conversation_id"].as_str().unwrap().to_owned();
+        let path = format!("/agent/conversations/{conversation}");
+        match ends_by_delete {
+            true => api.delete(&path).ok(),
+            false => api.post(&format!("{path}/stop"), &json!({})).ok(),
+        };
+        assert_eq!(code(&compiling.state(&id)), "CANCELLED");
+        let answer =
+            api.post(&format!("/recordings/{id}/compile/answer"), &json!({ "text": "This." })).fails(409, "CONFLICT");
+        assert!(answer["error"].as_str().unwrap().contains("has failed; compile again"), "{answer}");
+        let shown = api.get(&format!("/recordings/{id}")).ok();
+        assert_eq!(shown["recording"]["compile"]["code"], "CANCELLED");
+    }
+}
+
 #[test]
 fn a_failed_compilation_says_why_and_keeps_the_draft() {
     let draft = || Do::Call("draft", json!({ "command": "write", "markdown": "# Workflow: Half\n" }));
@@ -241,7 +265,8 @@ fn a_name_in_use_loses_nothing_and_two_at_once_save_one() {
     let id = compiling.store(0, "", &stocks());
     compiling.compile(&id).result();
     let path = format!("/recordings/{id}/compile/finalize");
-    api.post(&path, &json!({ "name": "taken" })).fails(409, "CONFLICT");
+    let refused = api.post(&path, &json!({ "name": "taken" })).fails(409, "CONFLICT");
+    assert_eq!(refused["details"]["name"], "taken");
     api.post(&path, &json!({ "name": "a/b" })).fails(400, "BAD_REQUEST");
     assert_eq!(compiling.state(&id)["status"], "review");
     let barrier = Barrier::new(4);

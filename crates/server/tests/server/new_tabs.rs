@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::api::TestServer;
+use crate::support::session_client::SessionClient;
 use crate::support::share::{rounds, share};
 use crate::support::site::{Answer, Held};
 
@@ -130,6 +131,26 @@ fn a_new_tab_without_document_is_usable() {
         let eval_value = api.act(&json!({ "kind": "evaluate", "fn": "1 + 1", "targetId": target })).ok();
         assert_eq!(eval_value["result"], 2, "{opens:?}");
         api.delete(&format!("/tabs/{target}")).ok();
+    }
+}
+
+/// A tab that a client opens is not taken for a popup beyond the limit, although it may be attached before the browser has answered.
+#[test]
+fn the_last_tab_within_the_limit_opens() {
+    let Some(served) = TestServer::browsing_with(|config, _| config.browser.tabs.max = 4) else { return };
+    served.site.page("/", "<title>page</title>");
+    let url = served.site.url("a", "/");
+    let own = SessionClient::isolated(&served, "own");
+    for _ in 0..6 {
+        while let response = own.post("/tabs/open", &json!({ "url": url }))
+            && response.status != 409
+        {
+            response.ok();
+        }
+        assert_eq!(served.api.get("/tabs").ok()["tabs"].as_array().unwrap().len(), 4);
+        for target in own.targets() {
+            own.delete(&format!("/tabs/{target}")).ok();
+        }
     }
 }
 

@@ -255,7 +255,11 @@ impl Api {
         let mut lines = BufReader::new(self.send(method, path, body, &headers));
         let mut line = String::new();
         lines.read_line(&mut line).unwrap();
-        assert!(line.contains(" 200 "), "{line}");
+        if !line.contains(" 200 ") {
+            let mut rest = String::new();
+            std::io::Read::read_to_string(&mut lines, &mut rest).ok();
+            panic!("{line} {rest}");
+        }
         while line != "\r\n" {
             line.clear();
             lines.read_line(&mut line).unwrap();

@@ -136,12 +136,15 @@ impl Agents {
             return Err(Error::BadRequest { problem: format!("text: give 1 to {MOST_TEXT} characters") });
         }
         let text = inner.cover(text)?;
-        let conversation = self.compilation(recording_id)?.conversation_id;
+        let Compilation { conversation_id: conversation, status, .. } = self.compilation(recording_id)?;
         if conversation.is_empty() {
             return Err(nothing_to_answer(CompileStatus::None));
         }
         let (stored, live) = inner.find(&conversation).map_err(|problem| match problem {
-            Error::NotFound { .. } => nothing_to_answer(CompileStatus::None),
+            Error::NotFound { .. } if status == CompileStatus::Review => Error::conflict(
+                "the conversation of this compilation was deleted; save the routine as it is, or compile again",
+            ),
+            Error::NotFound { .. } => nothing_to_answer(status),
             other => other,
         })?;
         inner.settle(&stored, &live);

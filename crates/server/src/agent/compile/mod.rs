@@ -137,9 +137,7 @@ pub(super) fn ended(inner: &Inner, live: &Live, end: &End) -> Option<(String, Va
             LIMIT_REACHED,
             format!("{most} requests to the model did not end the compilation; compile again, or use another model"),
         ),
-        (_, Some(Interrupted::Stopped)) => {
-            (Code::Cancelled.as_str(), "the compilation was stopped; compile again".to_owned())
-        }
+        (_, Some(Interrupted::Stopped)) => (Code::Cancelled.as_str(), STOPPED.to_owned()),
         _ => (Code::Interrupted.as_str(), INTERRUPTED.to_owned()),
     };
     state.status = CompileStatus::Error;
@@ -150,5 +148,22 @@ pub(super) fn ended(inner: &Inner, live: &Live, end: &End) -> Option<(String, Va
     Some((id, json!(state)))
 }
 
+/// The recording and the state of a compilation that a person ends while it works or waits for an answer; `None` if the conversation
+/// compiles nothing that is in progress.
+pub(super) fn cancelled(inner: &Inner, live: &Live) -> Option<(String, Value)> {
+    let stored = inner.store.conversation(&live.id, Deadline::after(WRITE)).ok().flatten()?;
+    let id = recording_of(&Settings::read(&stored).ok()?)?;
+    let recording = inner.store.recording(&id, Deadline::after(WRITE)).ok().flatten()?;
+    let mut state = state_of(&recording);
+    let is_open = matches!(state.status, CompileStatus::Running | CompileStatus::Asking);
+    if state.conversation_id != live.id || !is_open {
+        return None;
+    }
+    (state.status, state.question) = (CompileStatus::Error, None);
+    state.error = Some(CompileFailure { code: Code::Cancelled.as_str().to_owned(), problem: STOPPED.to_owned() });
+    Some((id, json!(state)))
+}
+
+const STOPPED: &str = "the compilation was stopped; compile again";
 /// Why a compilation that a restart has interrupted failed.
 const INTERRUPTED: &str = "the server was restarted meanwhile; compile again: the draft is kept";

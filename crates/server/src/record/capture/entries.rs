@@ -89,9 +89,13 @@ impl Worker {
                 window.is_some() && window == self.pages.window
             }
         };
-        if !joins {
-            return;
+        if joins {
+            self.join(page);
         }
+    }
+
+    /// Records a page from now on.
+    pub(super) fn join(&mut self, page: &TargetId) {
         match self.recorder.join(page, Deadline::after(WINDOW)) {
             // The answer says that the script is in the document that the tab has by now.
             Ok(()) => {

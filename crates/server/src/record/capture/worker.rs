@@ -165,6 +165,7 @@ impl Worker {
                 Err(RecvError::Timeout) => {}
                 Err(RecvError::Closed) => break End::ByItself(StopReason::BrowserDisconnected),
             }
+            self.find_tabs();
             self.idle(false);
             if let Err(end) = self.store() {
                 break end;
@@ -206,8 +207,19 @@ impl Worker {
         }
     }
 
+    /// Records the tabs of a session that it has by now: who opened a tab may be known only after the tab appeared.
+    fn find_tabs(&mut self) {
+        if self.pages.scope == Scope::Session {
+            let pages = self.pages.profile.targets().into_iter().map(|page| TargetId::from(page.as_str()));
+            for page in pages.filter(|page| self.tabs.get(page).is_none()).collect::<Vec<_>>() {
+                self.join(&page);
+            }
+        }
+    }
+
     /// Reads everything that the browser has sent so far, which includes the tabs that were opened.
     fn catch_up(&mut self) {
+        self.find_tabs();
         let until = Deadline::after(DRAINING);
         if self.recorder.caught_up(Deadline::after(ENDING)).is_ok() {
             while !until.passed()

@@ -1,5 +1,7 @@
 //! Routes that compile a recording into a routine.
 
+use std::time::Duration;
+
 use http::header::{CACHE_CONTROL, HeaderValue};
 use serde_json::{Value, json};
 
@@ -17,6 +19,9 @@ use crate::routine;
 use crate::store::StoredRecording;
 use cdpilot::code::Code;
 use cdpilot::sync::Deadline;
+
+/// Time limit for an operation on the database.
+const STORE: Duration = Duration::from_secs(10);
 
 /// Begins to compile, and streams what happens.
 pub(super) fn begin(call: &Call<'_>, wanted: CompileRecording) -> Result<Reply, ApiError> {
@@ -64,6 +69,10 @@ pub(super) fn show(call: &Call<'_>, _: NoFields) -> Result<CompilationShown, Api
 pub(super) fn finalize(call: &Call<'_>, wanted: FinalizeCompilation) -> Result<RoutineCreated, ApiError> {
     let (agents, id) = (agents(call)?, call.path_param(0));
     let name = routines::checked_name(&wanted.name)?;
+    if agents.store().routine(&name, Deadline::after(STORE))?.is_some() {
+        let problem = format!("there is a routine named {name:?} already; choose another name");
+        return Err(ApiError::new(Code::Conflict, problem).with("name", &name));
+    }
     let recording = call.context.agent.as_ref().map_err(Clone::clone)?.recordings.show(id)?;
     let saved = agents.save_compilation(id, &name, defaults(&recording))?;
     Ok(RoutineCreated { routine_id: saved.id.clone(), routine: routines::info(saved) })

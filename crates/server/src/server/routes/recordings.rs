@@ -13,7 +13,7 @@ use crate::api::{
     KeyframeQuery, LaunchMode, NoFields, OneRecording, RecordingCreated, RecordingDraft, RecordingEvents,
     RecordingEventsPage, RecordingExported, RecordingFormat, RecordingInfo, RecordingList, Removed, SetIntentNote,
 };
-use crate::compile::Compilation;
+use crate::compile::{Compilation, CompileStatus};
 use crate::control::Profile;
 use crate::http::{Answer, Event, EventSource, Next};
 use crate::record::draft::Draft;
@@ -224,7 +224,8 @@ fn created(recording: StoredRecording) -> RecordingCreated {
 
 fn info(stored: StoredRecording) -> RecordingInfo {
     let compilation: Compilation = serde_json::from_value(stored.compile).unwrap_or_default();
-    let compile = CompileState { status: compilation.status, trace_path: compilation.trace_path };
+    let code = compilation.error.filter(|_| compilation.status == CompileStatus::Error).map(|error| error.code);
+    let compile = CompileState { status: compilation.status, code, trace_path: compilation.trace_path };
     RecordingInfo {
         compile,
         recording_id: stored.id,

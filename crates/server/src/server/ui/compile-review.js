@@ -64,7 +64,7 @@ const beside = (it, events) => events.length ? eventList(it.id, events, it.known
 const leftOut = (it, all) => h("ul", { class: "asked" }, all.map(one => h("li", { class: "step" }, h("p", { class: "said step-text" }, visible(one.why)), eventList(it.id, one.events, it.known))));
 
 const settled = (it, all) => h("ul", { class: "asked" }, all.map(one => h("li", { class: "step" },
-  h("p", { class: "step-text" }, h("b", null, `${visible(one.ambiguity)}: `), "settled by ", h("bdi", null, `“${visible(one.quote)}”`), one.event === undefined ? " in your note or an answer" : ` in ${named([one.event])}`),
+  h("p", { class: "step-text" }, visible(one.problem), " Settled by ", h("bdi", null, `“${visible(one.quote)}”`), one.event === undefined ? " in your note or an answer" : ` in ${named([one.event])}`),
   one.event !== undefined && eventList(it.id, [one.event], it.known))));
 
 const changes = actions => h("section", { class: "card", "aria-label": "Changes" }, h("h4", null, "Ask for changes"),

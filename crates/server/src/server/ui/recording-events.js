@@ -24,7 +24,7 @@ export const compileWords = status => COMPILE[status]?.[0] ?? "";
 
 /** The state of the compilation of a recording; null if there is none. */
 export function compileBadge(info) {
-  const [text, kind] = COMPILE[info.compile.status] ?? [];
+  const [text, kind] = info.compile.code === "CANCELLED" ? ["Compilation stopped", ""] : COMPILE[info.compile.status] ?? [];
   return text ? h("span", { class: `badge ${kind}` }, text) : null;
 }
 
