@@ -42,7 +42,7 @@ pub(super) struct Run {
     /// Stop instead of asking a model; needs recorded steps
     #[arg(long)]
     fast_only: bool,
-    /// Compare with the recording; needs recorded steps
+    /// Compare each step with the recording that the routine was made from; uses no login unless --login profile is given
     #[arg(long)]
     verify: bool,
     /// Whose login it uses: that of the profile, or none in a context of its own [default: that of the routine, else profile]
@@ -117,6 +117,7 @@ fn finish(
     match ended {
         Ended::Done => {
             show::result(&report, out);
+            show::verification(&report, out);
             out.aside(&format!("done; `cdpilot routine runs {name} {}` shows the report", following.id));
             Ok(Exit::Done)
         }
@@ -132,6 +133,7 @@ fn finish(
             for step in report["steps"].as_array().into_iter().flatten().filter(|step| step["status"] == "failed") {
                 out.line(&show::step_line(step));
             }
+            show::verification(&report, out);
             let code = report["code"].as_str().unwrap_or("INTERNAL").to_owned();
             if out.json {
                 return Ok(Exit::Failed);

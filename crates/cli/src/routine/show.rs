@@ -95,6 +95,28 @@ pub(super) fn run(report: &Value, out: &Out) {
         out.line(&step_line(step));
     }
     result(report, out);
+    verification(report, out);
+}
+
+/// What the comparison with the recording has shown.
+pub(super) fn verification(report: &Value, out: &Out) {
+    let verification = &report["verification"];
+    match (verification["verified"].as_bool(), verification["up_to"].as_u64()) {
+        (Some(true), None) => out.line("verified: every step did what was recorded"),
+        (Some(true), Some(n)) => {
+            out.line(&format!("verified up to step {n}; the action after it cannot be undone, so it was not done"));
+        }
+        (Some(false), _) => out.line("not verified"),
+        (None, _) => {}
+    }
+    for problem in all(verification, "problems") {
+        let place = match problem["n"].as_u64() {
+            Some(n) if n > 0 => format!("step {n}"),
+            _ => "end".to_owned(),
+        };
+        let part = |name: &str| one_line(&text(problem, name));
+        out.line(&format!("{place}: recorded {}; found {}", part("sought"), part("found")));
+    }
 }
 
 /// A step in one line.

@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cdpilot::sync::pause;
+use parking_lot::Mutex;
 
 use serde_json::{Value, json};
 
 use crate::cli_browser_real::AtHome;
 use crate::cli_chat::{api_of, home_with, prepared};
 use crate::cli_run::{Ran, kill};
-use crate::support::agent_plan::{Do, model_of};
+use crate::support::agent_plan::{Do, model_of, model_of_shared};
 use crate::support::site::Site;
 use crate::support::streaming_model::{Script, StreamingModel};
 
@@ -68,6 +69,72 @@ fn texts_are_stored_compared_restored_and_deleted() {
     assert_eq!(at.program.run(&["routine", "delete", "see", "--yes"]).code, Some(0));
     let gone = at.program.run(&["routine", "show", "see", "--json"]);
     assert_eq!((gone.code, gone.json()["code"].as_str()), (Some(1), Some("NOT_FOUND")), "{gone:?}");
+}
+
+/// A search that was recorded elsewhere; its name selects the plan of the model.
+const FLOW: &str = r##"{ "title": "Lamps plan 0 today", "steps": [
+    { "type": "navigate", "url": "https://shop.example/" },
+    { "type": "change", "value": "lamp", "selectors": [["aria/Search"], ["#main-search"]] },
+    { "type": "click", "selectors": [["aria/Find"], ["#find"]], "offsetX": 1, "offsetY": 1 }] }"##;
+
+#[test]
+fn a_recording_is_compiled_with_the_person_at_the_terminal() {
+    let text = "# Workflow: Find lamps\n\n## Prerequisites\nStarting URL: https://shop.example/\n\n## Inputs\n- what (default lamp)\n\n\
+                ## Step 1: Search\nType {{what}} into Search and press Find.\n";
+    let plans = Arc::new(Mutex::new(vec![Vec::new()]));
+    let (at, _model) = home_with(model_of_shared(&plans));
+    let imported = given(&at, &["record", "import", "-"], FLOW);
+    assert_eq!(imported.code, Some(0), "{imported:?}");
+    let api = api_of(&at);
+    let id = api.get("/recordings").ok()["recordings"][0]["recording_id"].as_str().unwrap().to_owned();
+    let shown = api.get(&format!("/recordings/{id}/events")).ok();
+    let of_kind = |event: &&Value| ["input", "change", "click"].contains(&event["event_type"].as_str().unwrap());
+    let actions: Vec<&Value> =
+        shown["events"].as_array().unwrap().iter().filter(of_kind).map(|event| &event["event_index"]).collect();
+    assert!(actions.len() >= 2, "{shown}");
+    let right = || Do::Call("submit_routine", json!({ "markdown": text, "step_events": { "1": actions } }));
+    let view = |command: &str| Do::Call("trace_viewer", json!({ "command": command }));
+    let all: Vec<&Value> = shown["events"].as_array().unwrap().iter().map(|event| &event["event_index"]).collect();
+    plans.lock()[0] = vec![
+        view("summary"),
+        view("normalized_steps"),
+        Do::Call("ask_user", json!({ "question": "Always lamps?\u{1b}[31m", "topic": "varying_value", "events": all })),
+        Do::Call("submit_routine", json!({ "markdown": text, "step_events": { "1": [99] } })),
+        right(),
+        Do::Say("Searches for something."),
+        Do::Call("draft", json!({ "command": "replace", "old": "press Find", "new": "press the button Find" })),
+        Do::Call("submit_routine", json!({ "step_events": { "1": actions } })),
+        Do::Say("It says button now."),
+    ];
+    let compile = |args: &[&str], typed: &str| given(&at, &[&["routine", "compile"], args].concat(), typed);
+    // Without an answer it waits, also for the next command.
+    let waits = compile(&["Lamps plan 0 today"], "");
+    assert_eq!(waits.code, Some(4), "{waits:?}");
+    assert!(waits.stdout.contains("Question 1 of at most 5:\nAlways lamps?"), "{waits:?}");
+    assert!(!waits.stdout.contains('\u{1b}'), "{waits:?}");
+    for part in ["reads the summary of the recording", "asks", "--answer TEXT"] {
+        assert!(waits.stderr.contains(part), "{part}: {waits:?}");
+    }
+    let state = at.program.run(&["routine", "compile", "--json"]);
+    assert_eq!((state.code, &state.json()["status"]), (Some(4), &json!("asking")), "{state:?}");
+    let read = compile(&["--answer", "-"], "It differs.");
+    assert_eq!(read.code, Some(4), "{read:?}");
+    assert!(read.stdout.contains("## Step 1: Search") && read.stderr.contains("Searches for something."), "{read:?}");
+    assert!(read.stderr.contains("refused: the routine has problems"), "{read:?}");
+    // Revised, and saved under another name than the first one, which is in use.
+    let other = given(&at, &["routine", "edit", "lamps", "--file", "-"], TEXT);
+    assert_eq!(other.code, Some(0), "{other:?}");
+    let saved = compile(&[], "Say that Find is a button.\n\nlamps\n\nmore lamps\n");
+    assert_eq!(saved.code, Some(0), "{saved:?}");
+    for part in ["-Type {{what}} into Search and press Find.", "saved as more lamps"] {
+        assert!(saved.stdout.contains(part), "{part}: {saved:?}");
+    }
+    assert!(saved.stderr.contains("there is a routine named"), "{saved:?}");
+    let shown = at.program.run(&["routine", "show", "more lamps"]);
+    assert!(shown.stdout.contains("press the button Find") && shown.stderr.contains("untried"), "{shown:?}");
+    // One that is saved is compiled anew.
+    let nothing = at.program.run(&["routine", "compile", "none at all"]);
+    assert_eq!(nothing.code, Some(1), "{nothing:?}");
 }
 
 /// An editor that writes a broken text: the text stays when it is refused.
