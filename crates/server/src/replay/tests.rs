@@ -106,7 +106,7 @@ fn another_way_to_the_same_effect_is_the_same() {
     let other = "https://shop.example/found?q=lamps";
     assert!(!is_seen(&[press.clone(), navigated(1, found)], &[press.clone(), navigated(1, other)]));
     // The effect is missing although the button was pressed.
-    let (sought, _) = miss(&[press.clone(), navigated(1, found)], &[press.clone()], &[]).unwrap();
+    let (sought, _) = miss(&[press.clone(), navigated(1, found)], std::slice::from_ref(&press), &[]).unwrap();
     assert_eq!(sought, format!("page {found}"));
     // A button without an effect has to be pressed itself.
     assert!(!is_seen(&[press], &[event(1, "click", button("Other"), json!({ "button": "left" }))]));

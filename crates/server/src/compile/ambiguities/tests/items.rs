@@ -99,7 +99,7 @@ fn no_item_of_a_list_was_used() {
 
 #[test]
 fn a_result_needs_no_container() {
-    let cases: [(&str, u64, fn(&mut Trace)); 5] = [
+    let cases: [Expecting<u64>; 5] = [
         ("search by Enter", 5, |t| {
             t.search("boots");
             t.key("Enter", "searchbox", "Search");

@@ -150,6 +150,8 @@ fn within(kind: &str, title: &str) -> Option<Container> {
 
 /// A case of a table: a name, and the trace.
 type Case = (&'static str, fn(&mut Trace));
+/// The same with what is expected.
+type Expecting<T> = (&'static str, T, fn(&mut Trace));
 
 /// Checks that each case has exactly these ambiguities of a kind.
 fn check(kind: AmbiguityKind, expected: &[u64], cases: &[Case]) {

@@ -140,7 +140,7 @@ fn many_fields_and_long_values_are_cut() {
 
 #[test]
 fn values_that_the_page_had_shown() {
-    let cases: [(&str, &[u64], fn(&mut Trace)); 7] = [
+    let cases: [Expecting<&[u64]>; 7] = [
         ("name of an element", &[1, 2], |t| {
             t.click("heading", "Order ORD-4711");
             t.input("Reference", "ORD-4711");
