@@ -206,7 +206,7 @@ fn a_compilation_is_followed_after_a_reload_stopped_and_begun_again() {
     person.clicks("role=button[name=Stop]");
     person.sees(VIEW, "The compilation was stopped");
     person.clicks("text=\"← All recordings\"");
-    person.sees(VIEW, "Compilation failed");
+    person.sees(VIEW, "Compilation stopped");
 }
 
 #[test]

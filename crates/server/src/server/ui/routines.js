@@ -190,7 +190,15 @@ async function runs(routine) {
       h("small", null, ` ${it.counts.done} of ${it.steps.length} steps, ${it.model_requests} requests to the model${it.code ? `, ${it.code}` : ""}`)),
     h("p", null, h("a", { href: "#/c/" + it.run_id }, "Open the run")),
     h("table", null, h("thead", null, h("tr", null, ["", "Step", "By", "Time", "Requests", "Picture"].map(name => h("th", { scope: "col" }, name)))), h("tbody", null, it.steps.map(step))),
+    it.verification && compared(it.verification),
     it.result && h("section", null, h("h4", null, "Result"), h("p", { class: "mono" }, it.result.text))))));
+}
+
+/** What the comparison with the recording has shown. */
+function compared({ verified, up_to, problems }) {
+  const said = !verified ? "Not verified" : up_to === undefined ? "Verified: every step did what was recorded" : `Verified up to step ${up_to}: the action after it cannot be undone, so it was not done`;
+  return h("section", null, h("h4", null, "Comparison with the recording"), h("p", null, said), problems.length > 0 && h("ul", null, problems.map(one => h("li", null,
+    `${one.n ? `Step ${one.n}` : "At the end"}: recorded `, h("bdi", null, one.sought), "; found ", h("bdi", null, one.found)))));
 }
 
 function step(it) {
