@@ -7,11 +7,12 @@
 //! | `evidence` | a recording that is compiled |
 //! | `ambiguities` | what the events of a recording leave open |
 //! | `view` | the recording as a model reads it |
-//! | `submission`, `values` | what a model submits, and the rules for it |
+//! | `submission`, `keywords`, `values` | what a model submits, and the rules for it |
 //! | `state` | what is stored of a compilation |
 
 mod ambiguities;
 mod evidence;
+mod keywords;
 mod state;
 mod submission;
 mod values;

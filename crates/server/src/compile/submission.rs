@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::evidence::{element_texts, texts};
+use super::keywords::{Used, check_keyword};
 use super::state::{Compilation, Review};
 use super::values::check_values;
 use super::view::{cut, quoted};
 use super::{Ambiguity, AmbiguityKind, Evidence};
 use crate::record::draft::{Draft, Step as DraftStep, StepType};
-use crate::record::{Element, Event, EventType};
-use crate::routine::{self, Context, InstructionKind, Problem, RecordedEvent, Routine, Step, StepEvents};
+use crate::record::{Event, EventType};
+use crate::routine::{self, Context, InstructionKind, Problem, RecordedEvent, Routine, StepEvents};
 
 /// Shortest quotation, in characters without white space.
 const SHORTEST_QUOTE: usize = 4;
@@ -164,6 +165,7 @@ fn check_steps(
     steps: &BTreeMap<u32, Vec<u64>>,
     problems: &mut Vec<Problem>,
 ) {
+    let used = Used::of(&evidence.events);
     let has_words = !evidence.intent_note.trim().is_empty() || compilation.words().next().is_some();
     for step in &routine.steps {
         let indexes = steps.get(&step.n).map(Vec::as_slice).unwrap_or_default();
@@ -182,57 +184,9 @@ fn check_steps(
                 ),
             ));
         }
-        check_keyword(evidence, step, &events, problems);
+        check_keyword(&used, step, &events, problems);
         check_values(routine, step, &events, problems);
     }
-}
-
-/// A keyword must not occur in other elements that were used on the same page.
-fn check_keyword(evidence: &Evidence, step: &Step, own: &[&Event], problems: &mut Vec<Problem>) {
-    let Some(keyword) = step.keyword.as_deref().filter(|_| !own.is_empty()) else { return };
-    let has = |element: &Element| element_texts(element).iter().any(|text| text.contains(keyword));
-    let own_elements: Vec<&Element> =
-        own.iter().filter_map(|event| event.element.as_ref()).filter(|one| has(one)).collect();
-    let pages: BTreeSet<&str> = own.iter().map(|event| page(&event.page.url)).collect();
-    let is_own = |element: &Element| own_elements.iter().any(|one| is_same(one, element));
-    if !step.is_list() && own_elements.windows(2).any(|two| matches!(two, [a, b] if !is_same(a, b))) {
-        let message = format!(
-            "{} occurs in several elements of step {}, so it does not say which one to look for first; write a token that only one of \
-             them has, or remove the line",
-            quoted(keyword, MOST_TEXT),
-            step.n
-        );
-        problems.push(problem(step.keyword_line(), "KEYWORD_NOT_UNIQUE", message));
-        return;
-    }
-    let other = evidence.events.iter().filter(|event| pages.contains(page(&event.page.url))).find_map(|event| {
-        let element = event.element.as_ref().filter(|element| has(element) && !is_own(element))?;
-        Some((event.event_index, element))
-    });
-    if let Some((index, element)) = other.filter(|_| !step.is_list()) {
-        let message = format!(
-            "{} also occurs in another element of the same page: {} {} of event {index}; write a token that only the element of step {} \
-             has, or remove the line",
-            quoted(keyword, MOST_TEXT),
-            element.role,
-            quoted(&element.name, MOST_TEXT),
-            step.n
-        );
-        problems.push(problem(step.keyword_line(), "KEYWORD_NOT_UNIQUE", message));
-    }
-}
-
-fn is_same(one: &Element, other: &Element) -> bool {
-    one.role == other.role
-        && one.name == other.name
-        && one.label == other.label
-        && one.selectors == other.selectors
-        && one.container == other.container
-}
-
-/// An address without its fragment.
-fn page(url: &str) -> &str {
-    url.split('#').next().unwrap_or(url)
 }
 
 /// Each recorded action is in a step, or is left out with a reason.
@@ -270,8 +224,9 @@ fn check_left_out(
 #[must_use]
 pub fn missing_actions(draft: &Draft, events: &[Event], known: &BTreeSet<u64>) -> Vec<String> {
     let is_trigger = |index: &u64| {
-        let event = events.iter().find(|event| event.event_index == *index);
-        event.is_some_and(|event| matches!(event.event_type, EventType::Click | EventType::Keydown | EventType::Submit))
+        let at = events.binary_search_by_key(index, |event| event.event_index).ok();
+        at.and_then(|at| events.get(at))
+            .is_some_and(|event| matches!(event.event_type, EventType::Click | EventType::Keydown | EventType::Submit))
     };
     let missing = draft.normalized_steps.iter().enumerate().filter(|(at, step)| {
         let sources = &step.source_event_indexes;

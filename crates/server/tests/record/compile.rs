@@ -91,7 +91,7 @@ pub(crate) fn element(role: &str, name: &str, id: &str) -> Value {
     };
     let (html, selectors) = match id {
         "" => (format!("<{tag}>{name}</{tag}>"), json!([])),
-        id => (format!("<{tag} id=\"{id}\">{name}</{tag}>"), json!([format!("#{id}")])),
+        id => (format!("<{tag} id=\"{id}\" data-kind=\"{role}\">{name}</{tag}>"), json!([format!("#{id}")])),
     };
     json!({ "tag": tag, "role": role, "name": name, "text": name, "html": html, "selectors": selectors })
 }
@@ -266,6 +266,8 @@ fn a_clear_recording_is_compiled_without_a_question() {
         // Near misses: a token nobody recorded, one of two elements, the label without the value, steps in another order.
         submit(&right.replace("fs_cap", "market-cap"), events.clone()),
         submit(&right.replace("fs_cap", "Screener"), events.clone()),
+        submit(&right.replace("fs_cap", "Market"), events.clone()),
+        submit(&right.replace("fs_cap", "combobox"), events.clone()),
         submit(&right.replace("largeover (Large (over $10bln))", "Large (over $10bln)"), events.clone()),
         submit(&right, json!({ "1": [5], "2": [3, 4] })),
         submit(&right, json!({ "1": [3, 4], "2": [4, 5] })),
@@ -292,6 +294,8 @@ fn a_clear_recording_is_compiled_without_a_question() {
             "NOT_FOUND",
             "KEYWORD_NOT_RECORDED",
             "KEYWORD_NOT_RECORDED",
+            "KEYWORD_PART",
+            "KEYWORD_NOT_UNIQUE",
             "OPTION_NOT_RECORDED",
             "KEYWORD_NOT_RECORDED EVENTS_ORDER KEYWORD_NOT_RECORDED",
             "EVENTS_TWICE",
