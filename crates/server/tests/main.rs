@@ -75,6 +75,8 @@ mod record_compile;
 mod record_compile_kinds;
 #[path = "record/compile_states.rs"]
 mod record_compile_states;
+#[path = "record/failures.rs"]
+mod record_failures;
 #[path = "record/libraries.rs"]
 mod record_libraries;
 #[path = "record/routes.rs"]

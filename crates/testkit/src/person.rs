@@ -40,6 +40,14 @@ impl Person {
         done["result"]["value"].clone()
     }
 
+    /// The title of the document; empty while it is being replaced.
+    pub fn title(&self) -> String {
+        let params =
+            json!({ "expression": "document.readyState === 'complete' ? document.title : ''", "returnByValue": true });
+        let done = self.session.call_raw("Runtime.evaluate", &params, soon()).ok().and_then(|done| done.value().ok());
+        done.and_then(|done| done["result"]["value"].as_str().map(ToOwned::to_owned)).unwrap_or_default()
+    }
+
     /// The middle of an element of the top document, given by an expression; it is scrolled into view.
     pub fn middle(&self, element: &str) -> (f64, f64) {
         let script = format!(
