@@ -91,7 +91,9 @@ pub(super) fn run(link: &Link<'_>, args: &Compile, global: &Global, out: &Out) -
         }
         if result["status"] == "asking" {
             let question = result["question"].as_str().unwrap_or_default();
-            out.line(&format!("Question {} of at most 5:\n{}", result["round"], clean(question)));
+            // Set off: the text of a model must not look like a line of this program.
+            let lines: Vec<String> = question.lines().map(|line| format!("  {}", one_line(&clean(line)))).collect();
+            out.line(&format!("Question {} of at most 5:\n{}", result["round"], lines.join("\n")));
             let answer = if out.json { None } else { Input::ask("Answer:")? };
             match answer.map(|answer| answer.trim().to_owned()).filter(|answer| !answer.is_empty()) {
                 Some(answer) => next = Some(answered(answer)),

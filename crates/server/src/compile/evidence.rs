@@ -1,8 +1,13 @@
 //! What is known of a recording that is compiled.
 
+use super::submission::folded;
+use super::view::cut;
 use super::{Ambiguity, ambiguities};
 use crate::record::draft::{Draft, draft};
 use crate::record::{Element, Event};
+
+/// Longest question, in characters.
+const MOST_QUESTION: usize = 2_000;
 
 /// A recording that is compiled.
 #[derive(Debug, Clone)]
@@ -43,6 +48,20 @@ impl Evidence {
     pub fn event(&self, index: u64) -> Option<&Event> {
         let at = self.events.binary_search_by_key(&index, |event| event.event_index).ok()?;
         self.events.get(at)
+    }
+
+    /// A question of a model as the person gets it: on one line, with the open points that count as asked by it. The person answers
+    /// these, whatever the model has written.
+    #[must_use]
+    pub fn question(&self, question: &str, topic: &str, events: &[u64]) -> String {
+        let mut text = cut(question.trim(), MOST_QUESTION);
+        let is_put = |ambiguity: &&Ambiguity| folded(&text).contains(&folded(&ambiguity.question));
+        let open = self.ambiguities.iter().filter(|ambiguity| ambiguity.is_about(topic, events));
+        let open: Vec<&Ambiguity> = open.filter(|ambiguity| !is_put(ambiguity)).collect();
+        for ambiguity in open {
+            text.push_str(&format!(" [{}]", cut(&ambiguity.question, MOST_QUESTION)));
+        }
+        text
     }
 
     /// The ambiguity with this id.

@@ -10,14 +10,14 @@ use super::evidence::{element_texts, texts};
 use super::keywords::{Used, check_keyword};
 use super::state::{Compilation, Review};
 use super::values::check_values;
-use super::view::{cut, quoted};
+use super::view::{cut, numbers, quoted};
 use super::{Ambiguity, AmbiguityKind, Evidence};
 use crate::record::draft::{Draft, Step as DraftStep, StepType};
 use crate::record::{Event, EventType};
 use crate::routine::{self, Context, InstructionKind, Problem, RecordedEvent, Routine, StepEvents};
 
 /// Shortest quotation, in characters without white space.
-const SHORTEST_QUOTE: usize = 4;
+const SHORTEST_QUOTE: usize = 8;
 /// Longest text of the recording in a problem, in characters.
 const MOST_TEXT: usize = 60;
 /// Most problems of one kind.
@@ -170,10 +170,11 @@ fn check_steps(
     for step in &routine.steps {
         let indexes = steps.get(&step.n).map(Vec::as_slice).unwrap_or_default();
         let events: Vec<&Event> = indexes.iter().filter_map(|index| evidence.event(*index)).collect();
+        let is_recorded = events.iter().any(|event| !is_passive_event(event));
         let is_passive =
             |kind: &InstructionKind| matches!(kind, InstructionKind::Read { .. } | InstructionKind::IfShown);
         let needs_events = !step.instructions.iter().all(|one| is_passive(&one.kind));
-        if events.is_empty() && needs_events && !has_words {
+        if !is_recorded && needs_events && !has_words {
             problems.push(problem(
                 step.line,
                 "STEP_NOT_RECORDED",
@@ -187,6 +188,20 @@ fn check_steps(
         check_keyword(&used, step, &events, problems);
         check_values(routine, step, &events, problems);
     }
+}
+
+/// Whether an event says only what was shown.
+fn is_passive_event(event: &Event) -> bool {
+    matches!(
+        event.event_type,
+        EventType::RecordingStarted
+            | EventType::RecordingStopped
+            | EventType::PageView
+            | EventType::TabReady
+            | EventType::TabActivated
+            | EventType::Focus
+            | EventType::Gap
+    )
 }
 
 /// Each recorded action is in a step, or is left out with a reason.
@@ -237,10 +252,8 @@ pub fn missing_actions(draft: &Draft, events: &[Event], known: &BTreeSet<u64>) -
             || (is_sent && !sources.iter().filter(|index| is_trigger(index)).any(|index| is_known(&index)));
         is_needed(*at, step) && is_missing
     });
-    let described = missing.map(|(_, step)| {
-        let events: Vec<String> = step.source_event_indexes.iter().map(ToString::to_string).collect();
-        format!("{} (events {})", cut(&step.description, 120), events.join(", "))
-    });
+    let described = missing
+        .map(|(_, step)| format!("{} (events {})", cut(&step.description, 120), numbers(&step.source_event_indexes)));
     described.collect()
 }
 
@@ -294,7 +307,11 @@ fn check_ambiguities(
         }
     }
     for ambiguity in &evidence.ambiguities {
-        if compilation.asked.iter().any(|asked| asked.answer.is_some() && concerns(asked, ambiguity)) {
+        if compilation
+            .asked
+            .iter()
+            .any(|asked| asked.answer.is_some() && ambiguity.is_about(&asked.topic, &asked.events))
+        {
             continue;
         }
         let settlement = submission.settled.iter().find(|settlement| settlement.ambiguity == ambiguity.id);
@@ -312,15 +329,6 @@ fn check_ambiguities(
         };
         problems.push(problem(1, "AMBIGUITY_OPEN", message));
     }
-}
-
-/// Whether a question was about an ambiguity.
-fn concerns(asked: &super::state::Asked, ambiguity: &Ambiguity) -> bool {
-    if asked.topic.eq_ignore_ascii_case(&ambiguity.id) {
-        return true;
-    }
-    let is_of_kind = asked.topic.eq_ignore_ascii_case(ambiguity.kind.as_str());
-    is_of_kind && asked.events.iter().any(|event| ambiguity.events.contains(event))
 }
 
 /// Whether a quotation settles an ambiguity; the reason why not, as a clause.

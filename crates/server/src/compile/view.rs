@@ -23,6 +23,8 @@ const MOST_VALUE: usize = 300;
 const MOST_ADDRESS: usize = 150;
 /// Most pages in a summary.
 const MOST_PAGES: usize = 40;
+/// Most runs of event numbers in a list.
+const MOST_RUNS: usize = 30;
 
 impl Evidence {
     /// An overview: what was recorded, on which pages, and what it leaves open.
@@ -88,14 +90,13 @@ impl Evidence {
             "Ambiguities that must be asked (ask_user with the topic) or settled (submit_routine, settled):\n"
                 .to_owned();
         for one in &self.ambiguities {
-            let events: Vec<String> = one.events.iter().map(ToString::to_string).collect();
             let by = if one.settled_by_event { "an event or the intent note" } else { "the intent note only" };
             let _ = writeln!(
                 out,
                 "- {} topic {}, events {}: {} Suggested question: {} Can be settled by a quotation of {by}.",
                 one.id,
                 one.kind.as_str(),
-                events.join(", "),
+                numbers(&one.events),
                 shown(&one.problem),
                 shown(&one.question)
             );
@@ -121,8 +122,8 @@ impl Evidence {
     pub fn step_rows(&self, start: usize, count: usize) -> String {
         let mut out = String::new();
         for step in self.draft.normalized_steps.iter().skip(start).take(count.clamp(1, MOST_ROWS)) {
-            let events: Vec<String> = step.source_event_indexes.iter().map(ToString::to_string).collect();
-            let _ = write!(out, "{} {} (events {})", step.id, cut(&step.description, MOST_VALUE), events.join(", "));
+            let events = numbers(&step.source_event_indexes);
+            let _ = write!(out, "{} {} (events {events})", step.id, cut(&step.description, MOST_VALUE));
             let effects: &[Effect] = match &step.postcondition {
                 None => &[],
                 Some(Postcondition::One(effect)) => std::slice::from_ref(effect),
@@ -172,6 +173,24 @@ fn rest(end: usize, total: usize, what: &str) -> String {
         true => format!("{} more {what}; continue with start {end}\n", total - end),
         false => format!("End of the {total} {what}.\n"),
     }
+}
+
+/// Numbers of events: runs as `4 to 9`, cut.
+pub(super) fn numbers(all: &[u64]) -> String {
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    for number in all {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == *number => *last = *number,
+            _ => runs.push((*number, *number)),
+        }
+    }
+    let shown = runs.iter().take(MOST_RUNS).map(|(first, last)| match last - first {
+        0 => first.to_string(),
+        1 => format!("{first}, {last}"),
+        _ => format!("{first} to {last}"),
+    });
+    let more = if runs.len() > MOST_RUNS { ", …" } else { "" };
+    format!("{}{more}", shown.collect::<Vec<_>>().join(", "))
 }
 
 /// An event on one line.

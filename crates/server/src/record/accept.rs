@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::interchange::{MAX_NAME, Notes, Viewport, check_event, is_invisible};
 use super::{Error, Event};
+use cdpilot::redact::Secrets;
 
 /// Events of one request.
 pub(super) const MOST_AT_ONCE: usize = 5_000;
@@ -38,14 +39,24 @@ pub(super) fn checked(mut events: Vec<Event>, most: usize) -> Result<Vec<Event>,
         if !numbers.insert(event.event_index) {
             return Err(Error::bad(format!("{place}.event_index: {} is given twice", event.event_index)));
         }
-        forget_sensitive(event);
+        forget_secrets(event);
     }
     events.sort_by_key(|event| event.event_index);
     Ok(events)
 }
 
-/// Removes what a sensitive field held and what was pressed in it.
-pub(super) fn forget_sensitive(event: &mut Event) {
+/// Removes what a sensitive field held and what was pressed in it, and covers tokens in addresses.
+pub(super) fn forget_secrets(event: &mut Event) {
+    let covers = Secrets::default();
+    let cover = |url: &mut String| *url = covers.cover(url).into_owned();
+    cover(&mut event.page.url);
+    event.frame.iter_mut().for_each(|frame| cover(&mut frame.url));
+    if let Some(Value::String(url)) = event.data.get_mut("url") {
+        cover(url);
+    }
+    if let Some(container) = event.element.as_mut().and_then(|element| element.container.as_mut()) {
+        cover(&mut container.href);
+    }
     let Some(element) = event.element.as_mut().filter(|element| element.sensitive) else { return };
     element.text.clear();
     element.html.clear();

@@ -65,7 +65,7 @@ impl Recordings {
             (Format::Devtools, Value::String(text)) => of_devtools(devtools::import(&text).map_err(refused)?),
             (Format::Devtools, file) => of_devtools(devtools::read(&file).map_err(refused)?),
         };
-        complete.events.iter_mut().for_each(accept::forget_sensitive);
+        complete.events.iter_mut().for_each(accept::forget_secrets);
         Ok((self.add(complete)?, notes))
     }
 }

@@ -25,6 +25,24 @@ impl Store {
         })
     }
 
+    /// Replaces the state of a compilation, unless another conversation has begun to compile the recording, or it was saved.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; the errors of writing, see [`create_conversation`](Self::create_conversation).
+    pub fn change_compilation(
+        &self,
+        recording: &str,
+        conversation: &str,
+        state: &Value,
+        deadline: Deadline<'_>,
+    ) -> Result<(), Error> {
+        let (recording, conversation, state) = (recording.to_owned(), conversation.to_owned(), state.clone());
+        self.write(deadline, move |on| {
+            recordings::existing(on, &recording)?;
+            apply(on, &conversation, &recording, &state)
+        })
+    }
+
     /// Stores a routine that was made from a recording, and the state of the compilation after it. `decide` gets the present
     /// state and returns both; nothing is stored after an error.
     ///
@@ -62,11 +80,16 @@ impl Store {
     }
 }
 
-/// Replaces the state of a compilation, if it is that of this conversation.
+/// Replaces the state of a compilation, if it is that of this conversation. One that was saved does not change any more.
 pub(super) fn apply(on: &Connection, conversation: &str, recording: &str, state: &Value) -> Result<(), Error> {
-    let sql = "SELECT json_extract(compile, '$.conversation_id') FROM recordings WHERE id = ?1";
-    let owner: Option<Option<String>> = on.query_row(sql, [recording], |row| row.get(0)).optional()?;
-    if owner.flatten().as_deref() == Some(conversation) {
+    let sql = "SELECT json_extract(compile, '$.conversation_id'), json_extract(compile, '$.status') FROM recordings WHERE id = ?1";
+    let present: Option<(Option<String>, Option<String>)> =
+        on.query_row(sql, [recording], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let Some((owner, status)) = present else { return Ok(()) };
+    if owner.as_deref() == Some(conversation) {
+        if status.as_deref() == Some("completed") {
+            return Err(Error::conflict("the routine of this compilation was saved meanwhile"));
+        }
         on.execute("UPDATE recordings SET compile = ?2 WHERE id = ?1", params![recording, text_of(state)?])?;
     }
     Ok(())

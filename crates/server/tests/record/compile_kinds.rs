@@ -15,8 +15,8 @@ fn calls(all: &[(&'static str, Value)]) -> Do {
 fn picked() -> Vec<Value> {
     let mut trace = Trace::on("https://shop.example/sale", "Sale");
     trace.select(&element("combobox", "Sort by", "sort"), "price", "Price");
-    trace.click(&within(element("link", "Red lamp", ""), "card", "Red lamp"));
-    trace.navigated("https://shop.example/p/red-lamp", "Red lamp");
+    trace.click(&within(element("link", "Red desk lamp", ""), "card", "Red desk lamp"));
+    trace.navigated("https://shop.example/p/red-lamp", "Red desk lamp");
     trace.click(&element("button", "Reserve", "reserve"));
     trace.end()
 }
@@ -35,8 +35,8 @@ fn a_pick_from_a_list_is_asked_and_no_event_settles_it() {
         )
     };
     let events = json!({ "1": [3], "2": [4], "3": [6] });
-    let (named, first) = (steps("the card Red lamp"), steps("the first card"));
-    let quoted = |event: Value| json!({ "settled": [{ "ambiguity": "A1", "quote": "Red lamp", "event": event }] });
+    let (named, first) = (steps("the card Red desk lamp"), steps("the first card"));
+    let quoted = |event: Value| json!({ "settled": [{ "ambiguity": "A1", "quote": "Red desk lamp", "event": event }] });
     let plan = vec![
         look(),
         submit(&named, events.clone()),
@@ -46,7 +46,7 @@ fn a_pick_from_a_list_is_asked_and_no_event_settles_it() {
             events.clone(),
             json!({ "settled": [{ "ambiguity": "A1", "quote": "always the red one" }] }),
         ),
-        submit_with(&named, events.clone(), json!({ "settled": [{ "ambiguity": "A7", "quote": "Red lamp" }] })),
+        submit_with(&named, events.clone(), json!({ "settled": [{ "ambiguity": "A7", "quote": "Red desk lamp" }] })),
         ask("This lamp, or the first one?", "position_or_identity", &[4]),
         submit(&first, events),
         Do::Say("Reserves the first one."),

@@ -135,6 +135,66 @@ fn a_second_compilation_ends_the_first_and_says_so() {
     assert_eq!(code(&compiling.state(&id)), "CANCELLED");
 }
 
+/// Of several compilations that are begun at once one goes on, and the others say so.
+#[test]
+fn of_compilations_begun_at_once_one_goes_on() {
+    let compiling = Compiling::new(vec![vec![look(), right(), Do::Say("Done.")]]);
+    let id = compiling.store(0, "", &stocks());
+    let barrier = Barrier::new(6);
+    let ends: Vec<String> = std::thread::scope(|scope| {
+        let begin = || {
+            let (barrier, compiling, id) = (&barrier, &compiling, &id);
+            scope.spawn(move || {
+                barrier.wait();
+                let path = format!("/recordings/{id}/compile");
+                let answer = compiling.tasks.served.api.ask("POST", &path, Some("{}"), "Accept: text/event-stream\r\n");
+                let last = answer.text.lines().rfind(|line| line.starts_with("event: ")).map(ToOwned::to_owned);
+                last.unwrap_or_else(|| format!("{} {}", answer.status, answer.text))
+            })
+        };
+        let all: Vec<_> = (0..6).map(|_| begin()).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert_eq!(compiling.state(&id)["status"], "review", "{ends:#?}");
+    assert_eq!(ends.iter().filter(|end| *end == "event: complete").count(), 1, "{ends:#?}");
+    assert!(ends.iter().all(|end| end.starts_with("event: ") || end.contains("another compilation")), "{ends:#?}");
+    assert_eq!(compiling.tasks.served.api.get("/agent/conversations?all").ok()["count"], 1, "{ends:#?}");
+}
+
+/// A routine that is saved is not changed by an answer that comes at the same time.
+#[test]
+fn an_answer_does_not_undo_a_saved_routine() {
+    let compiling = Compiling::new(vec![vec![look(), right(), Do::Say("Done."), Do::Say("Nothing to change.")]]);
+    let api = &compiling.tasks.served.api;
+    for round in 0..6 {
+        let id = compiling.store(0, "", &stocks());
+        compiling.compile(&id).result();
+        let barrier = Barrier::new(2);
+        let (saved, answered) = std::thread::scope(|scope| {
+            let save = scope.spawn(|| {
+                barrier.wait();
+                api.post(&format!("/recordings/{id}/compile/finalize"), &json!({ "name": format!("r{round}") })).status
+            });
+            let answer = scope.spawn(|| {
+                barrier.wait();
+                let body = json!({ "text": "Change it." }).to_string();
+                api.ask(
+                    "POST",
+                    &format!("/recordings/{id}/compile/answer"),
+                    Some(&body),
+                    "Accept: text/event-stream\r\n",
+                )
+                .status
+            });
+            (save.join().unwrap(), answer.join().unwrap())
+        });
+        let status = compiling.state(&id)["status"].as_str().unwrap().to_owned();
+        let expected = if saved == 200 { "completed" } else { "review" };
+        assert_eq!(status, expected, "{saved} {answered}");
+        assert!(saved == 200 || answered == 200, "{saved} {answered}");
+    }
+}
+
 /// Stopping or deleting its conversation while it waits for an answer ends a compilation.
 #[test]
 fn a_compilation_that_waits_can_be_stopped() {

@@ -4,9 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::{INTERRUPTED, RECORDING, state_of, trace};
 use crate::agent::events::{AGENT_EVENT, AgentEvent, Source};
+use crate::agent::live::Live;
 use crate::agent::messages::{Entry, Kind};
 use crate::agent::settings::{Mode, NewConversation};
-use crate::agent::{Agents, Error, WRITE, questions, repair, run};
+use crate::agent::{Agents, Error, Follower, WRITE, questions, repair, run};
 use crate::compile::{Compilation, CompileFailure, CompileStatus, Review};
 use crate::llm::Models;
 use crate::record::{Event, stored_events};
@@ -16,6 +17,7 @@ use crate::store::{
 };
 use cdpilot::code::Code;
 use cdpilot::sync::Deadline;
+use cdpilot::text::is_hidden;
 
 /// Longest answer or feedback, in characters.
 const MOST_TEXT: usize = 10_000;
@@ -91,8 +93,7 @@ impl Agents {
             let _ = self.delete(&before.conversation_id, deadline);
         }
         let text = first_message(&recording, events.len() - state.exclude.len(), &kept);
-        let (_, live) = inner.find(&conversation)?;
-        let after = run::begin(inner, &live, |_| {
+        let started = |_: &Live| {
             let batch = Batch::new().title(&*text);
             let batch = match has_replaced {
                 true => {
@@ -104,16 +105,35 @@ impl Agents {
             let batch = batch.message(Entry::user(Kind::Plain, &*text).body());
             let batch = batch.event(AGENT_EVENT, AgentEvent::message(Source::User, &*text).into_value());
             Ok(batch.state(ConversationState::Active).unfinished(true))
-        });
+        };
+        // Another one that was begun meanwhile may have ended this one already.
+        let after = inner.find(&conversation).and_then(|(_, live)| run::begin(inner, &live, started));
         match after {
             Ok(after) => Ok(CompileBegun { conversation, after, has_replaced }),
             Err(error) => {
                 let failed = CompileFailure { code: error.kind().as_str().to_owned(), problem: error.to_string() };
                 let state = Compilation { status: CompileStatus::Error, error: Some(failed), ..state };
-                let _ = inner.store.begin_compilation(&id, &json!(state), Deadline::after(WRITE));
-                Err(error)
+                // Without effect if another one has begun meanwhile, which ended this one.
+                let _ = inner.store.change_compilation(&id, &conversation, &json!(state), Deadline::after(WRITE));
+                match self.compilation(&id) {
+                    Ok(present) if present.conversation_id != conversation => Err(Error::conflict(
+                        "another compilation of the recording was begun at the same time, and goes on",
+                    )),
+                    _ => Err(error),
+                }
             }
         }
+    }
+
+    /// Follows a compilation that has begun.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when another one has ended it; [`Error::Store`].
+    pub fn follow_compilation(&self, begun: &CompileBegun) -> Result<Follower, Error> {
+        self.follow(&begun.conversation, begun.after).map_err(|problem| match problem {
+            Error::NotFound { .. } => replaced(),
+            other => other,
+        })
     }
 
     /// The compilation of a recording; that of one without any has the status `none`.
@@ -132,7 +152,7 @@ impl Agents {
     pub fn answer_compilation(&self, recording_id: &str, text: &str) -> Result<CompileBegun, Error> {
         let inner = self.inner();
         let text = text.trim();
-        if text.is_empty() || text.chars().count() > MOST_TEXT {
+        if !text.chars().any(is_visible) || text.chars().count() > MOST_TEXT {
             return Err(Error::BadRequest { problem: format!("text: give 1 to {MOST_TEXT} characters") });
         }
         let text = inner.cover(text)?;
@@ -242,6 +262,15 @@ pub(in crate::agent) fn check_inputs_of_compilation(mode: &str) -> Result<(), Er
         )),
         _ => Ok(()),
     }
+}
+
+fn replaced() -> Error {
+    Error::conflict("another compilation of the recording was begun at the same time, and goes on")
+}
+
+/// Whether a character says something to a reader.
+pub(super) fn is_visible(c: char) -> bool {
+    !c.is_whitespace() && !is_hidden(c)
 }
 
 fn recording_of(store: &Store, id: &str) -> Result<StoredRecording, Error> {

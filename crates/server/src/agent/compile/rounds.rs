@@ -17,9 +17,12 @@ impl CompileRun {
     fn ask(&mut self, round: &[&Map<String, Value>]) -> String {
         let questions: Vec<_> = round.iter().filter_map(|given| self.question(given).ok()).collect();
         let text = match questions.as_slice() {
-            [one] => one.question.trim().to_owned(),
+            [one] => self.evidence.question(&one.question, &one.topic, &one.events),
             many => {
-                let lines = many.iter().enumerate().map(|(at, one)| format!("{}. {}", at + 1, one.question.trim()));
+                let lines = many.iter().enumerate().map(|(at, one)| {
+                    let text = self.evidence.question(&one.question, &one.topic, &one.events);
+                    format!("{}. {text}", at + 1)
+                });
                 lines.collect::<Vec<_>>().join("\n")
             }
         };

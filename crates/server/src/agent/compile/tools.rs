@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::CompileRun;
+use super::begin::is_visible;
 use crate::agent::agents::Inner;
 use crate::compile::{LeftOut, MOST_ROUNDS, MOST_ROWS, Settlement, Submission, check};
 use crate::routine;
@@ -160,6 +161,9 @@ impl CompileRun {
     /// The question of a call; why it is not asked, otherwise.
     pub(super) fn question(&self, arguments: &Map<String, Value>) -> Result<Question, ToolError> {
         let question: Question = read(arguments)?;
+        if !question.question.chars().any(is_visible) {
+            return Err(bad("question: write what the person is to answer"));
+        }
         if question.topic.trim().is_empty() {
             return Err(bad("give topic: that of an ambiguity of the summary, or another word"));
         }
@@ -291,7 +295,9 @@ impl CompileRun {
                 let more = problems.len().saturating_sub(MOST_PROBLEMS);
                 let more = if more > 0 { format!("\nand {more} more") } else { String::new() };
                 let problem = format!("the routine has problems:\n{}{more}", lines.join("\n"));
-                Err(ToolError::new(Code::BadRequest, problem).with("problems", json!(problems)))
+                Err(ToolError::new(Code::BadRequest, problem)
+                    .with("problems", json!(problems))
+                    .with("untrusted", UNTRUSTED))
             }
         }
     }

@@ -79,6 +79,13 @@ impl RoutineRun {
         if !ACTING.contains(&tool) {
             return;
         }
+        // A confirmation without a preview was neither done nor tried.
+        let is_needless =
+            arguments.get("action").and_then(Value::as_str).is_some_and(|action| action.starts_with("confirm_"))
+                && result["code"] == Code::Conflict.as_str();
+        if is_needless {
+            return;
+        }
         let is_preview = is_ok && result["pending"].is_object();
         let Some(state) = self.report.current() else { return };
         if is_preview {

@@ -86,6 +86,17 @@ pub enum AmbiguityKind {
     ConditionalOverlay,
 }
 
+impl Ambiguity {
+    /// Whether a question with this topic and these events is about it.
+    #[must_use]
+    pub fn is_about(&self, topic: &str, events: &[u64]) -> bool {
+        let topic = topic.trim();
+        topic.eq_ignore_ascii_case(&self.id)
+            || (topic.eq_ignore_ascii_case(self.kind.as_str())
+                && events.iter().any(|event| self.events.contains(event)))
+    }
+}
+
 impl AmbiguityKind {
     /// Its name in JSON, which is also the topic of questions about it.
     #[must_use]

@@ -117,14 +117,15 @@ fn result(state: &Compilation) -> Option<CompileResult> {
 }
 
 fn follow(agents: &Agents, recording: &str, begun: CompileBegun) -> Result<Reply, ApiError> {
-    let CompileBegun { conversation, after, has_replaced } = begun;
+    let follower = agents.follow_compilation(&begun)?;
+    let CompileBegun { conversation, has_replaced, .. } = begun;
     let connected = json!({
         "recording_id": recording, "conversation_id": conversation, "status": "connected", "replaced": has_replaced,
     });
     let source = Stream {
         agents: agents.clone(),
         recording: recording.to_owned(),
-        follower: agents.follow(&conversation, after)?,
+        follower,
         conversation,
         first: Some(Event { name: Some("connected".to_owned()), id: None, data: connected.to_string() }),
         has_ended: false,

@@ -21,6 +21,7 @@ use crate::store::{
 };
 use cdpilot::code::Code;
 use cdpilot::sync::Deadline;
+use cdpilot::text::is_hidden;
 use std::time::Duration;
 
 /// Time limit for an operation on the database.
@@ -242,7 +243,7 @@ fn number(call: &Call<'_>, at: usize) -> Result<u64, ApiError> {
 
 pub(super) fn checked_name(name: &str) -> Result<String, ApiError> {
     let name = name.trim();
-    let has_control = name.chars().any(char::is_control);
+    let has_control = name.chars().any(|c| c.is_control() || is_hidden(c));
     if name.is_empty() || name.chars().count() > MOST_NAME || has_control || name.contains('/') {
         return Err(ApiError::bad(format!("name: give 1 to {MOST_NAME} characters, without / and line breaks")));
     }
