@@ -67,10 +67,14 @@ pub(super) fn run(link: &Link<'_>, args: &Compile, global: &Global, out: &Out) -
     let limit = super::following(global).map(Deadline::after);
     let state = link.ask(&Request::at(op::COMPILATION, &[&id]))?;
     let waits = matches!(state["status"].as_str(), Some("asking" | "review"));
-    let answered = |text: String| Request::at(op::ANSWER_COMPILATION, &[&id]).and(&AnswerCompilation { text });
+    // To what was shown, and to nothing that came meanwhile.
+    let answered = |text: String, result: &Value| {
+        let round = result["round"].as_u64().and_then(|round| u32::try_from(round).ok()).or(Some(0));
+        Request::at(op::ANSWER_COMPILATION, &[&id]).and(&AnswerCompilation { text, round })
+    };
     let mut next = match &args.answer {
-        Some(text) if text == "-" => Some(answered(read_text(text, MOST)?)),
-        Some(text) => Some(answered(text.clone())),
+        Some(text) if text == "-" => Some(answered(read_text(text, MOST)?, &state["result"])),
+        Some(text) => Some(answered(text.clone(), &state["result"])),
         None if waits && !args.new => None,
         None => {
             let wanted = CompileRecording { model: args.model.clone(), exclude: args.exclude.clone() };
@@ -96,7 +100,7 @@ pub(super) fn run(link: &Link<'_>, args: &Compile, global: &Global, out: &Out) -
             out.line(&format!("Question {} of at most 5:\n{}", result["round"], lines.join("\n")));
             let answer = if out.json { None } else { Input::ask("Answer:")? };
             match answer.map(|answer| answer.trim().to_owned()).filter(|answer| !answer.is_empty()) {
-                Some(answer) => next = Some(answered(answer)),
+                Some(answer) => next = Some(answered(answer, &result)),
                 None => {
                     out.object(&result);
                     out.aside("waits for your answer; `cdpilot routine compile --answer TEXT` gives it");
@@ -107,14 +111,14 @@ pub(super) fn run(link: &Link<'_>, args: &Compile, global: &Global, out: &Out) -
         }
         show(&result, out);
         match choice(args, out)? {
-            Choice::Save(name) => match save(link, &id, &name, out) {
+            Choice::Save(name) => match save(link, &id, &name, &result, out) {
                 // A name in use: another one can be given at the terminal.
                 Err(failure) if args.name.is_none() && failure.kind() == Some(Code::Conflict) => {
                     out.aside(&failure.error)
                 }
                 saved => return saved,
             },
-            Choice::Change(text) => next = Some(answered(text)),
+            Choice::Change(text) => next = Some(answered(text, &result)),
             Choice::Later => {
                 out.object(&result);
                 out.aside("not saved yet; `cdpilot routine compile --name NAME` saves it, `--answer TEXT` says what to change");
@@ -242,8 +246,9 @@ fn choice(args: &Compile, out: &Out) -> Result<Choice, Failure> {
     Ok(name.map_or(Choice::Later, Choice::Save))
 }
 
-fn save(link: &Link<'_>, id: &str, name: &str, out: &Out) -> Result<Exit, Failure> {
-    let wanted = FinalizeCompilation { name: name.to_owned() };
+fn save(link: &Link<'_>, id: &str, name: &str, result: &Value, out: &Out) -> Result<Exit, Failure> {
+    let routine_markdown = result["routine_markdown"].as_str().map(ToOwned::to_owned);
+    let wanted = FinalizeCompilation { name: name.to_owned(), routine_markdown };
     let saved = link.ask(&Request::at(op::FINALIZE_COMPILATION, &[id]).and(&wanted))?;
     out.object(&saved);
     out.line(&format!("saved as {}; `cdpilot routine run {} --verify` tries it once", clean(name), clean(name)));

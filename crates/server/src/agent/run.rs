@@ -9,6 +9,7 @@ use super::events::{AGENT_EVENT, AgentEvent, COMPLETE, ERROR, complete, error};
 use super::feed::Entry as FeedEntry;
 use super::live::{Interrupted, Live};
 use super::messages::Entry;
+use super::routine::RoutineRun;
 use super::settings::Settings;
 use super::slots::{MOST_RUNS, Slot};
 use super::turn::{End, SHORT, Turn};
@@ -111,7 +112,14 @@ fn turn<'i>(inner: &'i Inner, live: &'i Live, slot: Slot<'i>) -> (End, Option<En
     };
     let end = turn.run().unwrap_or_else(|error| failed(&error));
     turn.end_routine(&end);
-    (end, turn.take_pictures())
+    let is_verified = end == End::Finished && turn.routine.as_ref().is_some_and(RoutineRun::is_verified);
+    let pictures = turn.take_pictures();
+    drop(turn);
+    // Nobody goes on with it: its pages are of no more use.
+    if is_verified && let Some(session) = live.take_session() {
+        inner.control.close_session(&session, Deadline::after(CLOSE));
+    }
+    (end, pictures)
 }
 
 /// Closes the tabs of the conversations that have been idle for the longest time while the browser has no room for another tab.

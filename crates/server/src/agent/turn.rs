@@ -154,7 +154,7 @@ impl<'a> Turn<'a> {
         if routine.is_some() {
             offer.add_routine();
         }
-        let compile = CompileRun::of(&inner.store, &live.id, &settings)?;
+        let compile = CompileRun::of(&inner.store, &live.id, &settings, &|value| offer.cover_value(value))?;
         if compile.is_some() {
             offer.only_compile();
         }

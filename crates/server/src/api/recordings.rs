@@ -149,6 +149,9 @@ pub struct CompileRecording {
 pub struct AnswerCompilation {
     /// While it is `asking`: the answer to its questions. In `review`: what to change in the routine. At most 10,000 characters.
     pub text: String,
+    /// Number of the round that is answered; 0: the routine is to be changed. With it, an answer never goes to another question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<u32>,
 }
 
 /// `POST /recordings/:id/compile/finalize`.
@@ -157,6 +160,9 @@ pub struct AnswerCompilation {
 pub struct FinalizeCompilation {
     /// A name for the routine, at most 100 characters, which no other routine has.
     pub name: String,
+    /// The text that was read. With it, a text that was changed meanwhile is not saved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routine_markdown: Option<String>,
 }
 
 /// `GET /recordings/:id/compile`.

@@ -227,6 +227,12 @@ fn check_left_out(
         .chain(submission.left_out.iter().flat_map(|left_out| &left_out.events))
         .copied()
         .collect();
+    let is_act = |index: &u64| evidence.event(*index).is_some_and(|event| !is_passive_event(event));
+    let has_acts = evidence.events.iter().any(|event| !is_passive_event(event));
+    if has_acts && !steps.values().flatten().any(is_act) {
+        let message = "no step has a recorded action; a routine repeats what was recorded, so name the events of its steps in step_events";
+        problems.push(problem(1, "EVENTS_MISSING", message));
+    }
     for action in missing_actions(&evidence.draft, &evidence.events, &used).into_iter().take(MOST_OF_KIND) {
         let message = format!(
             "a recorded action is in no step: {action}; name its events in step_events, or in left_out with the reason"

@@ -31,6 +31,11 @@ impl Replaced {
         role(recorded) == role(seen) && self.is_same_name(recorded, seen) && self.is_same_item(recorded, seen)
     }
 
+    /// Whether an element of a run has the role and the name of the recorded one, in whatever item.
+    pub(super) fn is_same_kind(&self, recorded: &Element, seen: &Element) -> bool {
+        role(recorded) == role(seen) && self.is_same_name(recorded, seen)
+    }
+
     fn is_same_name(&self, recorded: &Element, seen: &Element) -> bool {
         let name = |element: &Element| {
             let all = [&element.name, &element.label, &element.text];

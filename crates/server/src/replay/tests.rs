@@ -69,6 +69,23 @@ fn the_row_is_part_of_a_target() {
 }
 
 #[test]
+fn the_same_elsewhere_or_more_often_is_not_what_was_recorded() {
+    let delete = |row: &str| event(1, "click", of_row("Delete", row), json!({ "button": "left" }));
+    let (sought, found) = miss(&[delete("A")], &[delete("A"), delete("B")], &[]).unwrap();
+    assert_eq!(sought, "only click on button \"Delete\" in row \"A\"");
+    assert_eq!(found, "click on button \"Delete\" in row \"B\"");
+    assert!(!is_seen(&[delete("A")], &[delete("A"), delete("A")]));
+    assert!(is_seen(&[delete("A"), delete("B")], &[delete("B"), delete("A")]));
+    let press = |name: &str| event(1, "click", button(name), json!({ "button": "left" }));
+    // Looking for the way is no other target.
+    assert!(is_seen(&[press("Send")], &[press("More"), press("Send")]));
+    assert!(!is_seen(&[press("Send")], &[press("Send"), press("Send")]));
+    // A step that was not recorded does nothing.
+    assert!(is_seen(&[], &[event(1, "scroll", Value::Null, json!({}))]));
+    assert!(!is_seen(&[], &[press("Send")]));
+}
+
+#[test]
 fn values_are_those_of_the_recording_or_of_the_inputs() {
     let typed = |value: &str| event(2, "input", field("City"), json!({ "value": value }));
     assert!(is_seen(&[typed("Berlin")], &[typed("Berlin ")]));

@@ -10,6 +10,8 @@ use crate::record::{Element, Event, EventType, PageShown};
 const POSTCONDITION_FAILED: &str = "POSTCONDITION_FAILED";
 /// The recorded element was not used.
 const TARGET_NOT_FOUND: &str = "TARGET_NOT_FOUND";
+/// Another element was used, too.
+const TARGET_AMBIGUOUS: &str = "TARGET_AMBIGUOUS";
 /// Roles of fields for text.
 const FIELDS: [&str; 4] = ["textbox", "searchbox", "combobox", "spinbutton"];
 /// Longest text in a report, in characters.
@@ -80,8 +82,52 @@ impl Comparison<'_, '_> {
                 return Some(miss);
             }
         }
-        let effect = recorded.iter().find(|event| is_effect(event) && !self.has_effect(event))?;
-        Some(self.missed(POSTCONDITION_FAILED, effect))
+        if let Some(effect) = recorded.iter().find(|event| is_effect(event) && !self.has_effect(event)) {
+            return Some(self.missed(POSTCONDITION_FAILED, effect));
+        }
+        self.unrecorded()
+    }
+
+    /// An action of the run that was not recorded although it may have had the same effect on something else: the recorded one in
+    /// another row, more often, or anything in a step that was not recorded.
+    fn unrecorded(&self) -> Option<Miss> {
+        let is_press =
+            |event: &&&Event| matches!(event.event_type, EventType::Click | EventType::Change | EventType::Drag);
+        let is_recorded = |seen: &Event| self.step.recorded.iter().any(|event| self.is_same_act(event, seen));
+        let miss = |sought: String, seen: &Event| {
+            Some(Miss { n: self.step.n, code: TARGET_AMBIGUOUS, sought, found: described(seen) })
+        };
+        for seen in self.step.seen.iter().filter(is_press) {
+            if self.step.recorded.is_empty() {
+                return miss("no action in this step".to_owned(), seen);
+            }
+            let alike = self
+                .step
+                .recorded
+                .iter()
+                .find(|event| event.event_type == seen.event_type && self.is_alike(event, seen));
+            if let Some(alike) = alike.filter(|_| !is_recorded(seen)) {
+                return miss(format!("only {}", described(alike)), seen);
+            }
+        }
+        let clicks = self.step.recorded.iter().filter(|event| event.event_type == EventType::Click);
+        for recorded in clicks.filter(|event| event.element.as_ref().is_some_and(|one| !FIELDS.contains(&&*one.role))) {
+            let count = |events: &[&Event]| events.iter().filter(|event| self.is_same_act(recorded, event)).count();
+            let (once, often) = (count(&self.step.recorded), count(&self.step.seen));
+            if often > once {
+                return miss(format!("{}, {once} times", described(recorded)), recorded)
+                    .map(|miss| Miss { found: format!("{often} times"), ..miss });
+            }
+        }
+        None
+    }
+
+    /// Whether two elements differ only in the item that they are in.
+    fn is_alike(&self, recorded: &Event, seen: &Event) -> bool {
+        match (&recorded.element, &seen.element) {
+            (Some(own), Some(other)) => item(own).is_some() && self.replaced.is_same_kind(own, other),
+            _ => false,
+        }
     }
 
     /// Whether a recorded action has to be found again: the last value of each field, and clicks that are not only the way into a

@@ -4,7 +4,7 @@ use std::sync::Barrier;
 
 use serde_json::{Value, json};
 
-use crate::record_compile::{Compiling, ask, look, stocks, stocks_routine, submit, to_end};
+use crate::record_compile::{Compiling, Trace, ask, element, look, stocks, stocks_routine, submit, to_end};
 use crate::support::agent_plan::Do;
 
 fn right() -> Do {
@@ -133,6 +133,63 @@ fn a_second_compilation_ends_the_first_and_says_so() {
     let ended = to_end(&mut second);
     assert_eq!(ended.data["code"], "CANCELLED", "{}", ended.data);
     assert_eq!(code(&compiling.state(&id)), "CANCELLED");
+}
+
+/// What a person has said stays said: after an error, the next attempt has the answers, and does not need to ask again.
+#[test]
+fn answers_are_kept_for_the_next_attempt() {
+    let plan = vec![
+        look(),
+        ask("Which country?", "country", &[4]),
+        Do::Say("Hm."),
+        Do::Say("Hm."),
+        Do::Say("Hm."),
+        Do::Say("Hm."),
+    ];
+    let compiling = Compiling::new(vec![plan]);
+    let id = compiling.store(0, "", &stocks());
+    compiling.compile(&id).result();
+    let answer = |round: u32| {
+        let body = json!({ "text": "The USA.", "round": round }).to_string();
+        let path = format!("/recordings/{id}/compile/answer");
+        compiling.tasks.served.api.ask("POST", &path, Some(&body), "Accept: text/event-stream\r\n")
+    };
+    // An answer for another question is not taken.
+    for wrong in [0, 2] {
+        assert_eq!(answer(wrong).status, 409);
+    }
+    assert_eq!(compiling.state(&id)["status"], "asking");
+    assert!(answer(1).text.contains("MODEL_ERROR"));
+    assert_eq!(compiling.compile(&id).result()["status"], "asking");
+    let requests = compiling.tasks.model.requests();
+    let first = requests.last().unwrap()["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(first.contains("Asked: Which country? Answered: The USA."), "{first}");
+    assert_eq!(compiling.state(&id)["questions"][0]["answer"], "The USA.");
+}
+
+/// A secret that was stored after the recording was made does not reach the model, its trace or the draft.
+#[test]
+fn secrets_that_were_stored_later_are_covered() {
+    let mut trace = Trace::on("https://bank.example/", "Bank of hunter2-secret");
+    trace.input(&element("textbox", "Reference", "reference"), "hunter2-secret");
+    trace.click(&element("button", "Send hunter2-secret", "send"));
+    let plan = vec![
+        look(),
+        Do::Call("trace_viewer", json!({ "command": "events" })),
+        Do::Call("trace_viewer", json!({ "command": "event_detail", "event": 3 })),
+        ask("Go on?", "varying_value", &[3]),
+    ];
+    let compiling = Compiling::new(vec![plan]);
+    let id = compiling.store(0, "It is hunter2-secret.", &trace.end());
+    let secret = json!({ "name": "late", "origin": "https://bank.example", "value": "hunter2-secret" });
+    compiling.tasks.served.api.post("/secrets", &secret).ok();
+    let ended = compiling.compile(&id);
+    let trace = std::fs::read_to_string(ended.result()["trace_path"].as_str().unwrap()).unwrap();
+    let sent = json!(compiling.tasks.model.requests()).to_string();
+    for text in [&sent, &trace, &compiling.results(&id), &compiling.state(&id).to_string()] {
+        assert!(!text.contains("hunter2-secret"), "{text}");
+    }
+    assert!(sent.contains("Reference"));
 }
 
 /// Of several compilations that are begun at once one goes on, and the others say so.
@@ -325,7 +382,11 @@ fn a_name_in_use_loses_nothing_and_two_at_once_save_one() {
     let id = compiling.store(0, "", &stocks());
     compiling.compile(&id).result();
     let path = format!("/recordings/{id}/compile/finalize");
-    let refused = api.post(&path, &json!({ "name": "taken" })).fails(409, "CONFLICT");
+    // Another text than the one that was read is not saved.
+    let other = json!({ "name": "own", "routine_markdown": stocks_routine().replace("Press", "Push") });
+    api.post(&path, &other).fails(409, "CONFLICT");
+    let refused =
+        api.post(&path, &json!({ "name": "taken", "routine_markdown": stocks_routine() })).fails(409, "CONFLICT");
     assert_eq!(refused["details"]["name"], "taken");
     api.post(&path, &json!({ "name": "a/b" })).fails(400, "BAD_REQUEST");
     assert_eq!(compiling.state(&id)["status"], "review");

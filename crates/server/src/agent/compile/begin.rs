@@ -8,10 +8,11 @@ use crate::agent::live::Live;
 use crate::agent::messages::{Entry, Kind};
 use crate::agent::settings::{Mode, NewConversation};
 use crate::agent::{Agents, Error, Follower, WRITE, questions, repair, run};
-use crate::compile::{Compilation, CompileFailure, CompileStatus, Review};
+use crate::compile::{Asked, Compilation, CompileFailure, CompileStatus, Review};
 use crate::llm::Models;
 use crate::record::{Event, stored_events};
 use crate::replay::Recorded;
+use crate::routine;
 use crate::store::{
     self, Batch, ConversationState, NewRoutine, RecordingStatus, Store, StoredRecording, StoredRoutine,
 };
@@ -67,13 +68,17 @@ impl Agents {
         let more = Map::from_iter([(RECORDING.to_owned(), json!(id)), ("guard".to_owned(), json!("off"))]);
         let new = NewConversation::new().mode(Mode::Compile).model(&*model).toolsets(["clarify"]).more(more);
         let conversation = self.create(new)?;
-        let kept = state_of(&recording);
-        let kept = if kept.status == CompileStatus::Error { kept.draft } else { String::new() };
+        let kept = Some(state_of(&recording)).filter(|kept| kept.status == CompileStatus::Error).unwrap_or_default();
+        let asked: Vec<Asked> = kept.asked.into_iter().filter(|asked| asked.answer.is_some()).collect();
+        let text = first_message(&recording, events.len() - exclude.len(), &kept.draft, &asked, &kept.feedback);
+        let text = inner.cover(&text)?;
         let state = Compilation {
             status: CompileStatus::Running,
             conversation_id: conversation.clone(),
             model,
-            draft: kept.clone(),
+            draft: kept.draft,
+            asked,
+            feedback: kept.feedback,
             trace_path: Some(trace::path(inner, &id)),
             exclude,
             ..Compilation::default()
@@ -92,7 +97,6 @@ impl Agents {
             // It may have been deleted.
             let _ = self.delete(&before.conversation_id, deadline);
         }
-        let text = first_message(&recording, events.len() - state.exclude.len(), &kept);
         let started = |_: &Live| {
             let batch = Batch::new().title(&*text);
             let batch = match has_replaced {
@@ -144,12 +148,18 @@ impl Agents {
         Ok(state_of(&recording_of(&self.inner().store, recording_id)?))
     }
 
-    /// Answers the questions of a compilation, or tells it what to change in the routine that was read.
+    /// Answers the questions of a compilation, or tells it what to change in the routine that was read. `round`: the number of the
+    /// round that is answered, or 0 for the routine; an answer to another one is a conflict.
     ///
     /// # Errors
     /// [`Error::NoRecording`]; [`Error::BadRequest`] for an empty or long text; [`Error::Conflict`] when there is nothing to
     /// answer; [`Error::Ending`], [`Error::Store`].
-    pub fn answer_compilation(&self, recording_id: &str, text: &str) -> Result<CompileBegun, Error> {
+    pub fn answer_compilation(
+        &self,
+        recording_id: &str,
+        round: Option<u32>,
+        text: &str,
+    ) -> Result<CompileBegun, Error> {
         let inner = self.inner();
         let text = text.trim();
         if !text.chars().any(is_visible) || text.chars().count() > MOST_TEXT {
@@ -173,6 +183,10 @@ impl Agents {
             let mut state = state_of(&recording_of(&inner.store, recording_id)?);
             if state.conversation_id != live.id {
                 return Err(Error::conflict("another compilation of the recording was begun; read its state first"));
+            }
+            let present = if state.status == CompileStatus::Asking { state.round } else { 0 };
+            if round.is_some_and(|round| round != present) {
+                return Err(Error::conflict("this was answered already; read the present state first"));
             }
             let batch = match state.status {
                 CompileStatus::Asking => {
@@ -203,13 +217,19 @@ impl Agents {
         Ok(CompileBegun { conversation, after, has_replaced: false })
     }
 
-    /// Saves the routine that was read last under a name, with the events of its steps. `defaults`: how it is run unless a run says
-    /// otherwise.
+    /// Saves the routine that was read last under a name, with the events of its steps. `read`: the text that was read; another one
+    /// is not saved. `defaults`: how it is run unless a run says otherwise.
     ///
     /// # Errors
     /// [`Error::NoRecording`]; [`Error::Conflict`] when no routine waits to be saved; [`Error::Store`] with a conflict for a name
     /// that is in use. The routine can be saved after any of them.
-    pub fn save_compilation(&self, recording_id: &str, name: &str, defaults: Value) -> Result<StoredRoutine, Error> {
+    pub fn save_compilation(
+        &self,
+        recording_id: &str,
+        name: &str,
+        read: Option<&str>,
+        defaults: Value,
+    ) -> Result<StoredRoutine, Error> {
         let inner = self.inner();
         let stored = recording_of(&inner.store, recording_id)?;
         let status = state_of(&stored).status;
@@ -217,12 +237,17 @@ impl Agents {
             return Err(nothing_to_save(status));
         }
         let (id, name, of) = (store::new_id()?, name.to_owned(), recording_id.to_owned());
+        let read = read.map(routine::normalise);
         let decide = move |stored: &StoredRecording| {
             let mut state = state_of(stored);
             let review = state.review.as_ref().filter(|_| state.status == CompileStatus::Review);
             let Some(review) = review else {
                 return Err(store::Error::Conflict { problem: nothing_to_save(state.status).to_string() });
             };
+            if read.as_ref().is_some_and(|read| *read != review.routine_markdown) {
+                let problem = "the routine was changed since it was read; read it again".to_owned();
+                return Err(store::Error::Conflict { problem });
+            }
             let routine = NewRoutine {
                 id: id.clone(),
                 name: name.clone(),
@@ -321,7 +346,13 @@ fn nothing_to_save(status: CompileStatus) -> Error {
 }
 
 /// What the model gets first.
-fn first_message(recording: &StoredRecording, events: usize, kept: &str) -> String {
+fn first_message(
+    recording: &StoredRecording,
+    events: usize,
+    kept: &str,
+    asked: &[Asked],
+    feedback: &[String],
+) -> String {
     let name = recording.name.as_deref().unwrap_or("without a name");
     let note = match recording.intent_note.trim() {
         "" => "The person has left no note about their intention.".to_owned(),
@@ -331,7 +362,18 @@ fn first_message(recording: &StoredRecording, events: usize, kept: &str) -> Stri
         "" => "",
         _ => "\n\nAn earlier attempt has left a draft; read it with draft, and check it before you use it.",
     };
+    let mut said = String::new();
+    for one in asked {
+        said.push_str(&format!("\n- Asked: {} Answered: {}", one.question, one.answer.as_deref().unwrap_or_default()));
+    }
+    for one in feedback {
+        said.push_str(&format!("\n- About an earlier text: {one}"));
+    }
+    let said = match said.as_str() {
+        "" => String::new(),
+        said => format!("\n\nThe person has said in an earlier attempt; do not ask it again:{said}"),
+    };
     format!(
-        "Compile the recording {name:?} into a routine. It has {events} events. Begin with trace_viewer, command summary.\n\n{note}{kept}"
+        "Compile the recording {name:?} into a routine. It has {events} events. Begin with trace_viewer, command summary.\n\n{note}{kept}{said}"
     )
 }

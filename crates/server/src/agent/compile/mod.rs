@@ -22,7 +22,7 @@ use super::settings::{Mode, Settings};
 use super::turn::End;
 use super::{Error, WRITE};
 use crate::compile::{Compilation, CompileFailure, CompileStatus, Evidence};
-use crate::record::stored_events;
+use crate::record::{Event, stored_events};
 use crate::routine;
 use crate::store::{Image, Store, StoredRecording};
 use cdpilot::code::Code;
@@ -63,7 +63,13 @@ pub(super) enum Concluded {
 
 impl CompileRun {
     /// The compilation of a conversation; `None` if it is none.
-    pub(super) fn of(store: &Store, conversation: &str, settings: &Settings) -> Result<Option<Self>, Error> {
+    /// `cover` takes secrets out of a value: some may have been stored since the recording was made.
+    pub(super) fn of(
+        store: &Store,
+        conversation: &str,
+        settings: &Settings,
+        cover: &dyn Fn(&Value) -> Value,
+    ) -> Result<Option<Self>, Error> {
         let Some(id) = recording_of(settings) else { return Ok(None) };
         let stored = store.recording(&id, Deadline::after(WRITE))?;
         let stored = stored.ok_or_else(|| Error::conflict("the recording of this compilation was deleted"))?;
@@ -72,7 +78,10 @@ impl CompileRun {
             return Err(Error::conflict("another compilation of the recording was begun, which ended this one"));
         }
         let events = stored_events(store, &id).map_err(|problem| Error::conflict(problem.to_string()))?;
-        let evidence = Evidence::new(&id, stored.name.as_deref(), &stored.intent_note, events, &state.exclude);
+        let events = covered(events, cover)?;
+        let text = |text: &str| cover(&text.into()).as_str().unwrap_or_default().to_owned();
+        let (name, note) = (stored.name.as_deref().map(text), text(&stored.intent_note));
+        let evidence = Evidence::new(&id, name.as_deref(), &note, events, &state.exclude);
         Ok(Some(Self { recording: id, evidence, state, is_changed: false, reminders: 0 }))
     }
 
@@ -108,6 +117,21 @@ impl CompileRun {
     fn keyframe(&self, store: &Store, index: u64, after: bool) -> Result<Option<Image>, Error> {
         Ok(store.recording_picture(&self.recording, index, after, Deadline::after(WRITE))?)
     }
+}
+
+/// Events without secrets.
+fn covered(events: Vec<Event>, cover: &dyn Fn(&Value) -> Value) -> Result<Vec<Event>, Error> {
+    let unreadable = |problem: serde_json::Error| Error::conflict(format!("an event cannot be read: {problem}"));
+    let covered = events.into_iter().map(|event| {
+        let mut value = serde_json::to_value(&event).map_err(unreadable)?;
+        for part in ["page", "frame", "element", "data"] {
+            if let Some(part) = value.get_mut(part) {
+                *part = cover(part);
+            }
+        }
+        serde_json::from_value(value).map_err(unreadable)
+    });
+    covered.collect()
 }
 
 /// The id of the recording that a conversation compiles.

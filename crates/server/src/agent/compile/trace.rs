@@ -1,5 +1,9 @@
 //! The trace of a compilation: a file in the home with all messages, for people who want to know why a routine is as it is.
 
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use crate::agent::agents::Inner;
@@ -38,11 +42,29 @@ pub(super) fn write(inner: &Inner, recording: &str, state: &mut Compilation, mes
     });
     let folder = inner.control.home().traces().join(FOLDER);
     let text = serde_json::to_string_pretty(&trace).unwrap_or_default();
-    let written = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&path, text));
+    let written = private_folder(&folder).and_then(|()| private_file(path.as_ref(), text.as_bytes()));
     if let Err(problem) = written {
         tracing::warn!(%recording, %problem, "the trace of a compilation cannot be written");
         state.trace_path = None;
     }
+}
+
+/// Creates a folder for its owner only.
+fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Writes a file for its owner only.
+fn private_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?.write_all(bytes)
 }
 
 /// Cuts long texts.

@@ -64,7 +64,8 @@ pub struct RunVerification {
 pub struct RunMiss {
     /// Number of the step; 0 for the page at the end.
     pub n: u32,
-    /// `TARGET_NOT_FOUND`: the action was not done to the recorded element; `POSTCONDITION_FAILED`: its effect is missing.
+    /// `TARGET_NOT_FOUND`: the action was not done to the recorded element; `TARGET_AMBIGUOUS`: it was done elsewhere, too, or more
+    /// often; `POSTCONDITION_FAILED`: its effect is missing.
     pub code: String,
     /// What was recorded. Untrusted.
     pub sought: String,
@@ -162,6 +163,12 @@ impl RoutineRun {
             (RunStatus::Failed, _) => Some(Trust::Failing),
             _ => None,
         }
+    }
+
+    /// Whether it was compared with the recording, and did what was recorded.
+    pub(in crate::agent) fn is_verified(&self) -> bool {
+        let outcome = self.report.verification.as_ref().and_then(|verification| verification.outcome.as_ref());
+        outcome.is_some_and(|outcome| outcome.verified)
     }
 
     /// Whether effects that need approval end the run: it is only verified, and this is its last step.

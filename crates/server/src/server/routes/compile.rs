@@ -34,7 +34,7 @@ pub(super) fn begin(call: &Call<'_>, wanted: CompileRecording) -> Result<Reply, 
 /// Answers a question or revises a routine, and streams what happens.
 pub(super) fn answer(call: &Call<'_>, answer: AnswerCompilation) -> Result<Reply, ApiError> {
     let agents = agents(call)?;
-    let begun = agents.answer_compilation(call.path_param(0), &answer.text)?;
+    let begun = agents.answer_compilation(call.path_param(0), answer.round, &answer.text)?;
     follow(agents, call.path_param(0), begun)
 }
 
@@ -74,7 +74,7 @@ pub(super) fn finalize(call: &Call<'_>, wanted: FinalizeCompilation) -> Result<R
         return Err(ApiError::new(Code::Conflict, problem).with("name", &name));
     }
     let recording = call.context.agent.as_ref().map_err(Clone::clone)?.recordings.show(id)?;
-    let saved = agents.save_compilation(id, &name, defaults(&recording))?;
+    let saved = agents.save_compilation(id, &name, wanted.routine_markdown.as_deref(), defaults(&recording))?;
     Ok(RoutineCreated { routine_id: saved.id.clone(), routine: routines::info(saved) })
 }
 

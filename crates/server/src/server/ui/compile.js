@@ -130,7 +130,7 @@ function textForm(it, { name, label, action, placeholder = "", isFocused, classN
     event.preventDefault();
     if (!text.value.trim()) return text.focus();
     submit.disabled = true;
-    return attempt(() => send(it, "/answer", { text: text.value.trim() }, name)).finally(() => { submit.disabled = false; });
+    return attempt(() => send(it, "/answer", { text: text.value.trim(), round: it.state.result?.round ?? 0 }, name)).finally(() => { submit.disabled = false; });
   };
   return form;
 }
@@ -140,7 +140,7 @@ const actions = it => ({ heading, kept: (name, control) => kept(it, name, contro
 /** Saves the routine. Returns why not, for a problem of the name. */
 async function save(it, name) {
   try {
-    await ask("POST", route(it, "/finalize"), { name });
+    await ask("POST", route(it, "/finalize"), { name, routine_markdown: it.state.result?.routine_markdown });
     forget(it.id);
   } catch (error) {
     await read(it);
