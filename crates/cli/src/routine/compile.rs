@@ -97,13 +97,13 @@ pub(super) fn run(link: &Link<'_>, args: &Compile, global: &Global, out: &Out) -
             let question = result["question"].as_str().unwrap_or_default();
             // Set off: the text of a model must not look like a line of this program.
             let lines: Vec<String> = question.lines().map(|line| format!("  {}", one_line(&clean(line)))).collect();
-            out.line(&format!("Question {} of at most 5:\n{}", result["round"], lines.join("\n")));
+            out.line(&format!("Round {} of at most 5:\n{}", result["round"], lines.join("\n")));
             let answer = if out.json { None } else { Input::ask("Answer:")? };
             match answer.map(|answer| answer.trim().to_owned()).filter(|answer| !answer.is_empty()) {
                 Some(answer) => next = Some(answered(answer, &result)),
                 None => {
                     out.object(&result);
-                    out.aside("waits for your answer; `cdpilot routine compile --answer TEXT` gives it");
+                    out.aside(&format!("waits for your answer; `cdpilot routine compile {id} --answer TEXT` gives it"));
                     return Ok(Exit::Dialog);
                 }
             }
@@ -121,7 +121,9 @@ pub(super) fn run(link: &Link<'_>, args: &Compile, global: &Global, out: &Out) -
             Choice::Change(text) => next = Some(answered(text, &result)),
             Choice::Later => {
                 out.object(&result);
-                out.aside("not saved yet; `cdpilot routine compile --name NAME` saves it, `--answer TEXT` says what to change");
+                out.aside(&format!(
+                    "not saved yet; `cdpilot routine compile {id} --name NAME` saves it, `--answer TEXT` says what to change"
+                ));
                 return Ok(Exit::Dialog);
             }
         }

@@ -110,7 +110,7 @@ fn a_recording_is_compiled_with_the_person_at_the_terminal() {
     // Without an answer it waits, also for the next command.
     let waits = compile(&["Lamps plan 0 today"], "");
     assert_eq!(waits.code, Some(4), "{waits:?}");
-    assert!(waits.stdout.contains("Question 1 of at most 5:\n  Always lamps?"), "{waits:?}");
+    assert!(waits.stdout.contains("Round 1 of at most 5:\n  Always lamps?"), "{waits:?}");
     assert!(!waits.stdout.contains('\u{1b}'), "{waits:?}");
     for part in ["reads the summary of the recording", "asks", "--answer TEXT"] {
         assert!(waits.stderr.contains(part), "{part}: {waits:?}");

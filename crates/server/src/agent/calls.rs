@@ -178,6 +178,11 @@ impl Turn<'_> {
                 return Some(ToolError::new(Code::UnknownTool, problem));
             }
             (Err(problem), true) => problem.clone(),
+            _ if prepared.is_unseen && !self.has_preview => {
+                let problem =
+                    "the action before it was done at once, without a preview, so there is nothing to confirm";
+                return Some(ToolError::new(Code::Conflict, problem));
+            }
             _ if prepared.is_unseen => {
                 let problem = "the preview is of the same answer, so you have not seen it; nothing was confirmed. Look at the \
                      preview, then confirm in your next answer";
@@ -362,6 +367,9 @@ impl Turn<'_> {
     ) -> Result<bool, Error> {
         let Returned { mut result, images, outcome } = returned;
         let mut draft = Draft::default();
+        if prepared.name() == INTERACTION {
+            self.has_preview = result["pending"].is_object();
+        }
         let is_secret = typed::take_is_secret(&mut result);
         if result["code"] == Code::ApprovalVoid.as_str() {
             draft.system("The approval is void: what was approved has changed since. It was not done.");

@@ -121,6 +121,8 @@ pub(super) struct Turn<'a> {
     pub(super) pictures: Vec<Picture>,
     pub(super) stuck: Stuck,
     pub(super) is_warned: bool,
+    /// Whether the last interaction has shown a preview.
+    pub(super) has_preview: bool,
     dialogs: Dialogs,
     /// What a person did in the browser while the run was paused, and the model was not told yet.
     handed_back: Vec<String>,
@@ -215,6 +217,7 @@ impl<'a> Turn<'a> {
             pictures: Vec::new(),
             stuck: Stuck::default(),
             is_warned: false,
+            has_preview: false,
             dialogs,
             handed_back: Vec::new(),
             notice: None,

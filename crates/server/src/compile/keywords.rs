@@ -7,21 +7,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::submission::{folded, problem};
 use super::view::quoted;
 use crate::record::{Element, Event};
-use crate::routine::{Problem, Step};
+use crate::routine::{PlaceholderKind, Problem, Routine, Step, placeholders};
 
 /// Attributes that are compared, besides those that begin with `data-`.
 const COMPARED: [&str; 10] =
     ["id", "name", "value", "title", "alt", "placeholder", "aria-label", "href", "for", "type"];
 /// Longest text of the recording in a problem, in characters.
 const MOST_TEXT: usize = 60;
+/// Kinds of containers in which elements are alike.
+const ITEMS: [&str; 3] = ["row", "item", "card"];
 /// Most values that a problem suggests.
 const MOST_SUGGESTED: usize = 3;
 
 /// The elements that were used, by page: each once, with its first event.
 #[derive(Debug)]
 pub(super) struct Used<'e> {
-    pages: BTreeMap<&'e str, Vec<(u64, &'e Element, Vec<String>)>>,
+    pages: BTreeMap<&'e str, Vec<UsedElement<'e>>>,
 }
+
+/// An element with its first event, and the values by which a look finds it.
+type UsedElement<'e> = (u64, &'e Element, Vec<String>);
 
 impl<'e> Used<'e> {
     pub(super) fn of(events: &'e [Event]) -> Self {
@@ -75,6 +80,19 @@ pub(super) fn check_keyword(used: &Used<'_>, step: &Step, own: &[&Event], proble
         problems.push(problem(step.keyword_line(), "KEYWORD_NOT_UNIQUE", message));
         return;
     }
+    let is_in_item = |element: &&&Element| {
+        let is_item = element.container.as_ref().is_some_and(|one| ITEMS.contains(&&*one.kind));
+        let own = [&element.name, &element.text, &element.label];
+        is_item && own.into_iter().any(|text| without_numbers(text) == without_numbers(&wanted))
+    };
+    if found.iter().any(|element| is_in_item(&element)) {
+        let message = format!(
+            "{shown} is what the element is called in every row or card of its list, so it finds all of them; write a token that only \
+             this one has, or remove the line"
+        );
+        problems.push(problem(step.keyword_line(), "KEYWORD_NOT_UNIQUE", message));
+        return;
+    }
     let pages: BTreeSet<&str> = own.iter().map(|event| page(&event.page.url)).collect();
     let others = pages.iter().filter_map(|page| used.pages.get(page)).flatten();
     let is_own = |element: &Element| found.iter().any(|one| key(one) == key(element));
@@ -88,6 +106,33 @@ pub(super) fn check_keyword(used: &Used<'_>, step: &Step, own: &[&Event], proble
             step.n
         );
         problems.push(problem(step.keyword_line(), "KEYWORD_NOT_UNIQUE", message));
+    }
+}
+
+/// A text, folded and without numbers, as looks compare it.
+fn without_numbers(text: &str) -> String {
+    folded(&text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>())
+}
+
+/// A keyword is not the value of an input that the step uses: another run has another value.
+pub(super) fn check_varying(routine: &Routine, step: &Step, problems: &mut Vec<Problem>) {
+    let Some(keyword) = step.keyword.as_deref() else { return };
+    let text: String = step.instructions.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join("\n");
+    let used = placeholders(&text).into_iter().filter_map(|one| match one.kind {
+        PlaceholderKind::Input(name) => Some(name),
+        _ => None,
+    });
+    let is_value = |name: &String| {
+        let default = routine.input(name).and_then(|input| input.default.as_deref());
+        default.is_some_and(|default| folded(default) == folded(keyword))
+    };
+    if let Some(name) = used.into_iter().find(is_value) {
+        let message = format!(
+            "{} is the value of the input {name}, which differs from run to run, so that the step would look for the wrong element; remove \
+             the line",
+            quoted(keyword, MOST_TEXT)
+        );
+        problems.push(problem(step.keyword_line(), "KEYWORD_VARIES", message));
     }
 }
 

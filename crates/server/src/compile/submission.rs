@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::evidence::{element_texts, texts};
-use super::keywords::{Used, check_keyword};
+use super::keywords::{Used, check_keyword, check_varying};
 use super::state::{Compilation, Review};
 use super::values::check_values;
 use super::view::{cut, numbers, quoted};
@@ -89,27 +89,30 @@ pub fn check(
     let mut problems = Vec::new();
     let steps = numbered(submission, &mut problems);
     let events = step_events(evidence, &steps);
-    match routine::check(&submission.markdown, &Context { admits, events: Some(&events) }) {
-        Ok(routine) => {
-            check_steps(evidence, compilation, &routine, &steps, &mut problems);
-            check_left_out(evidence, submission, &steps, &mut problems);
-            check_start(evidence, compilation, &routine, &mut problems);
-            check_ambiguities(evidence, compilation, submission, &mut problems);
-            if problems.is_empty() {
-                return Ok(Review {
-                    routine_markdown: routine::normalise(&submission.markdown),
-                    goal: routine.goal.clone(),
-                    step_count: routine.steps.len(),
-                    step_events: submission.step_events.clone(),
-                    left_out: submission.left_out.clone(),
-                    settled: settled(evidence, submission),
-                });
-            }
-        }
+    let checked = routine::check(&submission.markdown, &Context { admits, events: Some(&events) });
+    let parsed = match checked {
+        Ok(routine) => Some(routine),
         Err(of_text) => {
             problems.extend(of_text);
-            check_ambiguities(evidence, compilation, submission, &mut problems);
+            // A text whose structure is right is checked on.
+            routine::parse(&submission.markdown).ok()
         }
+    };
+    if let Some(routine) = &parsed {
+        check_steps(evidence, compilation, routine, &steps, &mut problems);
+        check_left_out(evidence, submission, &steps, &mut problems);
+        check_start(evidence, compilation, routine, &mut problems);
+    }
+    check_ambiguities(evidence, compilation, submission, &mut problems);
+    if let (Some(routine), true) = (parsed, problems.is_empty()) {
+        return Ok(Review {
+            routine_markdown: routine::normalise(&submission.markdown),
+            goal: routine.goal.clone(),
+            step_count: routine.steps.len(),
+            step_events: submission.step_events.clone(),
+            left_out: submission.left_out.clone(),
+            settled: settled(evidence, submission),
+        });
     }
     problems.sort_by_key(|problem| problem.line);
     Err(problems)
@@ -186,6 +189,7 @@ fn check_steps(
             ));
         }
         check_keyword(&used, step, &events, problems);
+        check_varying(routine, step, problems);
         check_values(routine, step, &events, problems);
     }
 }

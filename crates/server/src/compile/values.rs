@@ -1,12 +1,15 @@
 //! Values of a step: typed texts, chosen options and sensitive fields appear in its instructions as they were recorded, or as
 //! placeholders.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
+use url::Url;
 
 use super::submission::{folded, problem};
 use super::view::quoted;
 use crate::record::{Element, Event, EventType};
-use crate::routine::{PlaceholderKind, Problem, Routine, Step, placeholders};
+use crate::routine::{self, PlaceholderKind, Problem, Routine, Step, placeholders};
 
 /// How much of a long value an instruction must have, in characters.
 const BEGINNING: usize = 60;
@@ -26,19 +29,42 @@ pub(super) fn check_values(routine: &Routine, step: &Step, events: &[&Event], pr
     let text: String = step.instructions.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join("\n");
     let plain = folded(&text);
     let used = placeholders(&text);
-    let has_value =
-        used.iter().any(|one| matches!(one.kind, PlaceholderKind::Input(_) | PlaceholderKind::Value { .. }));
-    for (element, entered) in last_values(events) {
+    // An input stands for the recorded value only if that is its default, or if it has none. One that is not declared is another problem.
+    let stands_for = |values: &[&str]| {
+        used.iter().any(|one| match &one.kind {
+            PlaceholderKind::Input(name) => match routine.input(name) {
+                None => true,
+                Some(input) => match &input.default {
+                    None => !input.sensitive,
+                    Some(default) => values.iter().any(|value| folded(value) == folded(default)),
+                },
+            },
+            _ => false,
+        })
+    };
+    let has_value = used.iter().any(|one| matches!(one.kind, PlaceholderKind::Value { .. }));
+    for (element, event, entered) in last_values(events) {
         let field = [&element.label, &element.name].into_iter().find(|name| !name.is_empty());
         let field = quoted(field.map_or("", String::as_str), MOST_TEXT);
         let (code, message) = match entered {
             Entered::Sensitive => {
-                let is_secret = used.iter().any(|one| match &one.kind {
-                    PlaceholderKind::Secret(_) => true,
+                let is_stored =
+                    |kind: &PlaceholderKind| matches!(kind, PlaceholderKind::Secret(_) | PlaceholderKind::Value { .. });
+                let is_input = |kind: &PlaceholderKind| match kind {
                     PlaceholderKind::Input(name) => routine.input(name).is_some_and(|input| input.sensitive),
                     _ => false,
-                });
-                if is_secret || plain.contains("ask ") {
+                };
+                if used.iter().any(|one| is_stored(&one.kind)) || plain.contains("ask ") {
+                    continue;
+                }
+                if used.iter().any(|one| is_input(&one.kind)) {
+                    if let Some((own, start)) = elsewhere(routine, event) {
+                        let message = format!(
+                            "the field {field} is in a page of {own}, and a sensitive input is typed into pages of the Starting URL \
+                             only ({start}); write {{{{secret:NAME}}}} with a secret stored for {own}, or ask the person to enter it"
+                        );
+                        problems.push(problem(step.line, "SECRET_ORIGIN", message));
+                    }
                     continue;
                 }
                 let message = format!(
@@ -49,7 +75,7 @@ pub(super) fn check_values(routine: &Routine, step: &Step, events: &[&Event], pr
             }
             Entered::Text(value) => {
                 let beginning: String = folded(&value).chars().take(BEGINNING).collect();
-                if beginning.is_empty() || has_value || plain.contains(&beginning) {
+                if beginning.is_empty() || has_value || stands_for(&[&value]) || plain.contains(&beginning) {
                     continue;
                 }
                 let message = format!(
@@ -61,7 +87,11 @@ pub(super) fn check_values(routine: &Routine, step: &Step, events: &[&Event], pr
             }
             Entered::Option(value, label) => {
                 let wanted = if value.trim().is_empty() { &label } else { &value };
-                if wanted.trim().is_empty() || has_value || plain.contains(&folded(wanted)) {
+                if wanted.trim().is_empty()
+                    || has_value
+                    || stands_for(&[&value, &label])
+                    || plain.contains(&folded(wanted))
+                {
                     continue;
                 }
                 let message = format!(
@@ -77,18 +107,26 @@ pub(super) fn check_values(routine: &Routine, step: &Step, events: &[&Event], pr
     }
 }
 
+/// The origin of the page with the field of an event, and that of the Starting URL, if they differ.
+fn elsewhere(routine: &Routine, event: &Event) -> Option<(String, String)> {
+    let origin = |url: &str| Url::parse(url).ok().map(|url| url.origin().ascii_serialization());
+    let own = origin(event.frame.last().map_or(&event.page.url, |frame| &frame.url))?;
+    let start = origin(&routine::address(routine, &BTreeMap::new()))?;
+    (own != start).then_some((own, start))
+}
+
 /// The last value of each field.
-fn last_values<'e>(events: &[&'e Event]) -> Vec<(&'e Element, Entered)> {
-    let mut all: Vec<(&Element, Entered)> = Vec::new();
+fn last_values<'e>(events: &[&'e Event]) -> Vec<(&'e Element, &'e Event, Entered)> {
+    let mut all: Vec<(&Element, &Event, Entered)> = Vec::new();
     for event in events {
         let Some(element) = &event.element else { continue };
         let Some(entered) = entered(event, element) else { continue };
         let is_known = |known: &Element| {
             known.role == element.role && known.name == element.name && known.selectors == element.selectors
         };
-        match all.iter_mut().find(|(known, _)| is_known(known)) {
-            Some((_, before)) => *before = entered,
-            None => all.push((element, entered)),
+        match all.iter_mut().find(|(known, ..)| is_known(known)) {
+            Some((_, _, before)) => *before = entered,
+            None => all.push((element, event, entered)),
         }
     }
     all

@@ -112,7 +112,7 @@ impl Evidence {
             out.push_str(&row(event));
             out.push('\n');
         }
-        let end = (start + count.clamp(1, MOST_ROWS)).min(self.events.len());
+        let end = start.saturating_add(count.clamp(1, MOST_ROWS)).min(self.events.len());
         out.push_str(&rest(end, self.events.len(), "events"));
         out
     }
@@ -135,7 +135,7 @@ impl Evidence {
             out.push('\n');
         }
         let total = self.draft.normalized_steps.len();
-        let end = (start + count.clamp(1, MOST_ROWS)).min(total);
+        let end = start.saturating_add(count.clamp(1, MOST_ROWS)).min(total);
         out.push_str(&rest(end, total, "steps"));
         out
     }

@@ -15,5 +15,5 @@ mod tests;
 mod verify;
 
 pub use same::Replaced;
-pub use steps::{Recorded, with_effects};
-pub use verify::{Miss, StepTrace, verify_end, verify_steps};
+pub use steps::{Recorded, actions, with_effects};
+pub use verify::{Miss, StepTrace, verify_end, verify_refused, verify_steps};

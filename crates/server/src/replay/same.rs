@@ -31,27 +31,31 @@ impl Replaced {
         role(recorded) == role(seen) && self.is_same_name(recorded, seen) && self.is_same_item(recorded, seen)
     }
 
-    /// Whether an element of a run has the role and the name of the recorded one, in whatever item.
+    /// Whether an element of a run has the role of the recorded one, and its name but for numbers, in whatever item.
     pub(super) fn is_same_kind(&self, recorded: &Element, seen: &Element) -> bool {
-        role(recorded) == role(seen) && self.is_same_name(recorded, seen)
+        let plain = |name: String| name.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+        role(recorded) == role(seen) && plain(self.key(name(recorded))) == plain(key(name(seen)))
     }
 
     fn is_same_name(&self, recorded: &Element, seen: &Element) -> bool {
-        let name = |element: &Element| {
-            let all = [&element.name, &element.label, &element.text];
-            all.into_iter().find(|text| !text.trim().is_empty()).cloned().unwrap_or_default()
-        };
         let (own, other) = (name(recorded), name(seen));
         if own.is_empty() && other.is_empty() {
             let place = |element: &Element| (element.test_id.clone(), element.selectors.first().cloned());
             return place(recorded) == place(seen);
         }
-        self.key(&own) == key(&other)
+        self.key(own) == key(other)
     }
 
     fn is_same_item(&self, recorded: &Element, seen: &Element) -> bool {
-        let Some(own) = item(recorded) else { return true };
-        seen.container.as_ref().is_some_and(|other| self.key(&own.title) == key(&other.title))
+        let Some(own) = item(recorded) else {
+            // Nothing around it tells it from others: then the selectors do, which matched only this element.
+            let (own, other) = (&recorded.selectors, &seen.selectors);
+            return own.is_empty() || other.is_empty() || own.iter().any(|selector| other.contains(selector));
+        };
+        seen.container.as_ref().is_some_and(|other| {
+            let is_same_link = own.href.is_empty() || other.href.is_empty() || own.href == other.href;
+            self.key(&own.title) == key(&other.title) && is_same_link
+        })
     }
 
     /// Whether an address of a run fits the recorded one: the same origin and path, with other numbers and tokens at most, and the
@@ -82,6 +86,12 @@ pub(super) fn item(element: &Element) -> Option<&Container> {
         .container
         .as_ref()
         .filter(|container| ITEMS.contains(&&*container.kind) && !container.title.trim().is_empty())
+}
+
+/// What an element is called: its name, its label or its text.
+fn name(element: &Element) -> &str {
+    let all = [&element.name, &element.label, &element.text];
+    all.into_iter().find(|text| !text.trim().is_empty()).map_or("", String::as_str)
 }
 
 fn role(element: &Element) -> &str {

@@ -54,6 +54,12 @@ pub fn with_effects<'e>(events: &'e [Event], indexes: &[u64]) -> Vec<&'e Event> 
     all
 }
 
+/// The actions among the events with these numbers, without what followed from them.
+#[must_use]
+pub fn actions<'e>(events: &'e [Event], indexes: &[u64]) -> Vec<&'e Event> {
+    events.iter().filter(|event| indexes.contains(&event.event_index) && is_action(event)).collect()
+}
+
 /// The event that caused this one.
 pub(super) fn cause(event: &Event) -> Option<u64> {
     event.data.get("caused_by").and_then(serde_json::Value::as_u64)

@@ -86,6 +86,35 @@ fn the_same_elsewhere_or_more_often_is_not_what_was_recorded() {
 }
 
 #[test]
+fn untitled_items_and_other_values_are_told_apart() {
+    let icon = |selector: &str| {
+        let mut element = button("Delete");
+        element["selectors"] = json!([selector]);
+        event(1, "click", element, json!({ "button": "left" }))
+    };
+    assert!(is_seen(&[icon("tr:nth-child(2) > button")], &[icon("tr:nth-child(2) > button")]));
+    assert!(!is_seen(&[icon("tr:nth-child(2) > button")], &[icon("tr:nth-child(3) > button")]));
+    let product = |href: &str| {
+        let mut element = json!({ "tag": "a", "role": "link", "name": "Open" });
+        element["container"] = json!({ "kind": "item", "title": "Product", "href": href });
+        event(1, "click", element, json!({ "button": "left" }))
+    };
+    assert!(!is_seen(&[product("https://shop.example/p/2")], &[product("https://shop.example/p/3")]));
+    // A form that is sent by another way than submitting it, or twice, is another effect.
+    let send = event(1, "click", button("Send"), json!({ "button": "left" }));
+    let submit = event(2, "submit", Value::Null, json!({ "caused_by": 1 }));
+    let navigated = event(3, "tab_navigated", Value::Null, json!({ "url": SHOP, "caused_by": 2 }));
+    let recorded = [send.clone(), submit.clone(), navigated.clone()];
+    let enter = event(1, "keydown", field("Query"), json!({ "key": "Enter" }));
+    assert!(is_seen(&recorded, &[enter.clone(), submit.clone(), navigated.clone()]));
+    assert!(!is_seen(&recorded, std::slice::from_ref(&navigated)));
+    assert!(!is_seen(&recorded, &[enter.clone(), submit.clone(), navigated.clone(), enter, submit]));
+    // A field that was not filled in.
+    let typed = |name: &str, value: &str| event(1, "input", field(name), json!({ "value": value }));
+    assert!(!is_seen(&[typed("Name", "Ada")], &[typed("Name", "Ada"), typed("Note", "x")]));
+}
+
+#[test]
 fn values_are_those_of_the_recording_or_of_the_inputs() {
     let typed = |value: &str| event(2, "input", field("City"), json!({ "value": value }));
     assert!(is_seen(&[typed("Berlin")], &[typed("Berlin ")]));
@@ -104,6 +133,10 @@ fn values_are_those_of_the_recording_or_of_the_inputs() {
         )
     };
     assert!(is_seen(&[chosen("l", "Large")], &[chosen("l", "large")]));
+    // The last value of the run counts.
+    assert!(is_seen(&[chosen("l", "Large")], &[chosen("s", "Small"), chosen("l", "Large")]));
+    assert!(!is_seen(&[chosen("l", "Large")], &[chosen("l", "Large"), chosen("s", "Small")]));
+    assert!(!is_seen(&[typed("Berlin")], &[typed("Berlin"), typed("Bern")]));
     assert!(!is_seen(&[chosen("l", "Large")], &[chosen("s", "Small")]));
     let checked =
         |on: bool| event(4, "change", json!({ "role": "checkbox", "name": "Gift" }), json!({ "checked": on }));

@@ -68,6 +68,25 @@ pub fn verify_end(recorded: &PageShown, seen: &PageShown, replaced: &Replaced) -
     })
 }
 
+/// Compares an action that was not done, because it needs approval, with what was recorded in its step. `refused`: role and name of
+/// its element, or `request` and the request.
+#[must_use]
+pub fn verify_refused(n: u32, recorded: &[&Event], refused: &(String, String), replaced: &Replaced) -> Option<Miss> {
+    let (role, name) = refused;
+    if role == "request" || role.is_empty() {
+        return None;
+    }
+    let is_it = |element: &Element| element.role == *role && replaced.key(&element.name) == key(name);
+    let is_recorded = recorded.iter().filter_map(|event| event.element.as_ref()).any(is_it);
+    let sought = recorded.iter().rfind(|event| event.element.is_some()).map(|event| described(event));
+    (!is_recorded).then(|| Miss {
+        n,
+        code: TARGET_NOT_FOUND,
+        sought: sought.unwrap_or_else(|| "no action in this step".to_owned()),
+        found: format!("{role} {}", quoted(name)),
+    })
+}
+
 struct Comparison<'c, 'e> {
     step: &'c StepTrace<'e>,
     replaced: &'c Replaced,
@@ -91,8 +110,8 @@ impl Comparison<'_, '_> {
     /// An action of the run that was not recorded although it may have had the same effect on something else: the recorded one in
     /// another row, more often, or anything in a step that was not recorded.
     fn unrecorded(&self) -> Option<Miss> {
-        let is_press =
-            |event: &&&Event| matches!(event.event_type, EventType::Click | EventType::Change | EventType::Drag);
+        let sets = |event: &Event| matches!(event.event_type, EventType::Input | EventType::Change);
+        let is_press = |event: &&&Event| sets(event) || matches!(event.event_type, EventType::Click | EventType::Drag);
         let is_recorded = |seen: &Event| self.step.recorded.iter().any(|event| self.is_same_act(event, seen));
         let miss = |sought: String, seen: &Event| {
             Some(Miss { n: self.step.n, code: TARGET_AMBIGUOUS, sought, found: described(seen) })
@@ -106,9 +125,26 @@ impl Comparison<'_, '_> {
                 .recorded
                 .iter()
                 .find(|event| event.event_type == seen.event_type && self.is_alike(event, seen));
-            if let Some(alike) = alike.filter(|_| !is_recorded(seen)) {
+            if is_recorded(seen) {
+                continue;
+            }
+            if let Some(alike) = alike {
                 return miss(format!("only {}", described(alike)), seen);
             }
+            // Values that were set on the way to the recorded one, or to no other.
+            let is_of_field = |event: &&&Event| sets(event) && is_same_field(event, seen);
+            if sets(seen) && !self.step.recorded.iter().any(|event| is_of_field(&event)) {
+                return miss("no value of this field in this step".to_owned(), seen);
+            }
+        }
+        let submissions =
+            |events: &[&Event]| events.iter().filter(|event| event.event_type == EventType::Submit).count();
+        let (once, often) = (submissions(&self.step.recorded), submissions(&self.step.seen));
+        if let Some(first) =
+            self.step.seen.iter().find(|event| event.event_type == EventType::Submit).filter(|_| often > once)
+        {
+            return miss(format!("{once} submissions of a form"), first)
+                .map(|miss| Miss { found: format!("{often} submissions"), ..miss });
         }
         let clicks = self.step.recorded.iter().filter(|event| event.event_type == EventType::Click);
         for recorded in clicks.filter(|event| event.element.as_ref().is_some_and(|one| !FIELDS.contains(&&*one.role))) {
@@ -151,7 +187,13 @@ impl Comparison<'_, '_> {
     }
 
     fn missing_act(&self, event: &Event) -> Option<Miss> {
-        if self.step.seen.iter().any(|seen| self.is_same_act(event, seen)) {
+        let is_last = |at: usize, seen: &Event| {
+            let later = self.step.seen.get(at + 1..).unwrap_or_default();
+            let sets = |kind: EventType| matches!(kind, EventType::Input | EventType::Change);
+            !sets(seen.event_type) || !later.iter().any(|other| sets(other.event_type) && is_same_field(seen, other))
+        };
+        let mut seen = self.step.seen.iter().enumerate();
+        if seen.any(|(at, seen)| is_last(at, seen) && self.is_same_act(event, seen)) {
             return None;
         }
         // Another way to the same effect: Enter instead of the button. Not among items, where the effect may be that of another one.
@@ -170,7 +212,9 @@ impl Comparison<'_, '_> {
     }
 
     fn is_same_act(&self, recorded: &Event, seen: &Event) -> bool {
-        if recorded.event_type != seen.event_type {
+        let sets = |event: &Event| matches!(event.event_type, EventType::Input | EventType::Change);
+        let is_same_type = recorded.event_type == seen.event_type || (sets(recorded) && sets(seen));
+        if !is_same_type {
             return false;
         }
         let is_same_element = match (&recorded.element, &seen.element) {
@@ -240,7 +284,7 @@ impl Comparison<'_, '_> {
             |event: &Event, name: &str| event.data.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let shows = |kinds: &[EventType]| kinds.contains(&seen.event_type);
         match effect.event_type {
-            EventType::Submit => shows(&[EventType::Submit, EventType::TabNavigated, EventType::PageView]),
+            EventType::Submit => shows(&[EventType::Submit]),
             EventType::TabNavigated | EventType::TabBack | EventType::TabForward => {
                 let url = address(seen);
                 let is_shown = shows(&[
@@ -270,7 +314,12 @@ impl Comparison<'_, '_> {
 
     /// A miss, with what the run did that is most like it.
     fn missed(&self, code: &'static str, event: &Event) -> Miss {
-        let alike = self.step.seen.iter().rev().find(|seen| seen.event_type == event.event_type);
+        let of_type = || self.step.seen.iter().rev().filter(|seen| seen.event_type == event.event_type);
+        let is_alike = |seen: &&&Event| match (&event.element, &seen.element) {
+            (Some(own), Some(other)) => self.replaced.is_same_kind(own, other),
+            _ => false,
+        };
+        let alike = of_type().find(is_alike).or_else(|| of_type().next());
         let found = alike.map_or_else(|| "nothing of this kind".to_owned(), |seen| described(seen));
         Miss { n: self.step.n, code, sought: described(event), found }
     }

@@ -190,6 +190,67 @@ fn a_password_becomes_a_secret() {
     assert_eq!(compiling.refusals(&id), ["SECRET_MISSING", "SECRET_MISSING"], "{}", compiling.results(&id));
 }
 
+/// A sensitive input is typed into pages of the starting origin only, which the compiler knows before a run does.
+#[test]
+fn sensitive_fields_of_another_origin_need_another_way() {
+    let mut trace = Trace::on("https://shop.example/", "Pay");
+    trace.frame(&[("https://cards.example/frame", "card")]);
+    trace.add("input", &sensitive("Card number"), json!({ "value": null, "source_count": 16 }));
+    trace.frame(&[]).click(&element("button", "Pay", "pay"));
+    let text = |how: &str| {
+        routine("https://shop.example/", "## Inputs\n- card (sensitive)\n\n", &[&format!("Pay\n{how} and press Pay.")])
+    };
+    let asking = text("Ask the person to enter the card number").replace("## Inputs\n- card (sensitive)\n\n", "");
+    let events = json!({ "1": [3, 4] });
+    let plan = vec![
+        look(),
+        submit(&text("Type {{card}} into Card number"), events.clone()),
+        submit(&asking, events),
+        Do::Say("Pays."),
+    ];
+    let compiling = Compiling::new(vec![plan]);
+    let id = compiling.store(0, "", &trace.end());
+    assert_eq!(compiling.compile(&id).result()["status"], "review");
+    assert_eq!(compiling.refusals(&id), ["SECRET_ORIGIN"], "{}", compiling.results(&id));
+}
+
+/// A keyword that alike items have, or that differs from run to run, leads to the wrong element.
+#[test]
+fn keywords_of_alike_items_and_of_inputs_are_refused() {
+    let mut trace = Trace::on("https://desk.example/", "Report");
+    trace.click(&element("button", "Q3", "q3"));
+    trace.click(&within(element("button", "Print", "print-q3"), "row", "Quarter 3"));
+    let text = |first: &str, second: &str| {
+        let steps = [
+            format!("Choose\n**Keywords:** {first}\nPress the button {{{{quarter}}}}."),
+            format!("Print\n**Keywords:** {second}\nPress Print in the row Quarter 3."),
+        ];
+        routine("https://desk.example/", "## Inputs\n- quarter (default Q3)\n\n", &[&steps[0], &steps[1]])
+    };
+    let events = json!({ "1": [3], "2": [4] });
+    let asked: Vec<u64> = (1..=5).collect();
+    let plan = vec![
+        look(),
+        ask("Which one?", "position_or_identity", &asked),
+        submit(&text("Q3", "print-q3"), events.clone()),
+        submit(&text("q3", "Print"), events),
+        Do::Say("Hm."),
+        Do::Say("Hm."),
+        Do::Say("Hm."),
+        Do::Say("Hm."),
+    ];
+    let compiling = Compiling::new(vec![plan]);
+    let id = compiling.store(0, "", &trace.end());
+    assert_eq!(compiling.compile(&id).result()["status"], "asking");
+    assert_eq!(compiling.answer(&id, "This one.").name, "error");
+    assert_eq!(
+        compiling.refusals(&id)[..2],
+        ["KEYWORD_VARIES", "KEYWORD_VARIES KEYWORD_NOT_UNIQUE"],
+        "{}",
+        compiling.results(&id)
+    );
+}
+
 #[test]
 fn frames_popups_and_dialogs_keep_their_order() {
     let mut trace = Trace::on("https://desk.example/", "Desk");

@@ -181,6 +181,42 @@ fn a_model_does_the_steps_in_order_and_the_report_says_so() {
     assert_eq!(run.report()["status"], "done");
 }
 
+/// An action that is done without a preview needs no confirmation: one that comes all the same is no failure of the step. Waiting does
+/// not undo a failure.
+#[test]
+fn a_needless_confirmation_is_no_failure_and_waiting_is_no_success() {
+    let site = Site::start();
+    shop(&site);
+    let plan = vec![
+        Do::Tab("init", site.url("a", "/")),
+        step("begin", 1),
+        keywords("main-search"),
+        Do::Call(
+            "element_interaction",
+            json!({ "action": "keyboard_input", "element_id": "id:Search", "text": "lamp" }),
+        ),
+        step("done", 1),
+        Do::Look,
+        Do::Unseen(">Find<"),
+        Do::Call("routine_step", json!({ "command": "read", "n": 2, "name": "count", "value": "12 lamps" })),
+        step("done", 2),
+        step("done", 3),
+        Do::Look,
+        Do::Call("element_interaction", json!({ "action": "click", "element_id": "zzzzzz" })),
+        Do::Call("element_interaction", json!({ "action": "wait", "value": "1" })),
+        step("done", 4),
+        Do::Call("routine_step", json!({ "command": "blocked", "n": 4, "note": "It is not there." })),
+    ];
+    let served = TestServer::browsing_with(|config, _| config.agent.confirm = Confirm::Auto);
+    let Some(tasks) = served.map(|served| Tasks::of(served, model_of(vec![plan]))) else { return };
+    let run = Run::of_text(&tasks, &text(&site, 0), &json!({}));
+    let errors = run.errors();
+    assert!(errors.contains("was done at once, without a preview, so there is nothing to confirm"), "{errors}");
+    assert_eq!(run.outcomes("routine_step"), ["ok", "ok", "ok", "ok", "ok", "CONFLICT"], "{errors}");
+    assert_eq!(run.statuses()[1], "done");
+    assert!(errors.contains("the last action of step 4 has failed"), "{errors}");
+}
+
 #[test]
 fn what_a_step_does_not_admit_is_refused() {
     let site = Site::start();

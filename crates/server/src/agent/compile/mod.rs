@@ -164,8 +164,7 @@ pub(super) fn ended(inner: &Inner, live: &Live, end: &End) -> Option<(String, Va
         (_, Some(Interrupted::Stopped)) => (Code::Cancelled.as_str(), STOPPED.to_owned()),
         _ => (Code::Interrupted.as_str(), INTERRUPTED.to_owned()),
     };
-    state.status = CompileStatus::Error;
-    state.error = Some(CompileFailure { code: code.to_owned(), problem });
+    fail(&mut state, code, problem);
     let bodies = inner.store.messages(&live.id, 1, usize::MAX, Deadline::after(WRITE)).unwrap_or_default();
     let bodies: Vec<Value> = bodies.into_iter().map(|message| message.body).collect();
     trace::write(inner, &id, &mut state, &bodies);
@@ -183,9 +182,20 @@ pub(super) fn cancelled(inner: &Inner, live: &Live) -> Option<(String, Value)> {
     if state.conversation_id != live.id || !is_open {
         return None;
     }
-    (state.status, state.question) = (CompileStatus::Error, None);
-    state.error = Some(CompileFailure { code: Code::Cancelled.as_str().to_owned(), problem: STOPPED.to_owned() });
+    fail(&mut state, Code::Cancelled.as_str(), STOPPED.to_owned());
     Some((id, json!(state)))
+}
+
+/// Ends a compilation early. A routine that was submitted already is not lost: the person reads it, and why nothing more was done.
+fn fail(state: &mut Compilation, code: &str, problem: String) {
+    state.question = None;
+    if state.review.is_some() {
+        state.status = CompileStatus::Review;
+        state.summary_message = format!("The model has submitted this text and did not go on after it: {problem}");
+        return;
+    }
+    state.status = CompileStatus::Error;
+    state.error = Some(CompileFailure { code: code.to_owned(), problem });
 }
 
 const STOPPED: &str = "the compilation was stopped; compile again";

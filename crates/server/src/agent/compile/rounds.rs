@@ -55,7 +55,7 @@ impl Turn<'_> {
         let Some(text) = self.compile.as_mut().map(|run| run.ask(&given)) else { return Ok(None) };
         let mut draft = Draft::default();
         for other in others {
-            let result = json!({ "success": true, "answer": "Asked together with the first question; its result has the answer to both." });
+            let result = json!({ "success": true, "answer": "Asked together with the first question; its result has the answer to all questions of the round." });
             let event = AgentEvent::observation(ASK, other.id(), &result);
             draft.event(AGENT_EVENT, event.into_value());
             draft.entries.push(Entry::result(&other.stored, &result));

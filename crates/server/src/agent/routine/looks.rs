@@ -79,11 +79,10 @@ impl RoutineRun {
         if !ACTING.contains(&tool) {
             return;
         }
-        // A confirmation without a preview was neither done nor tried.
-        let is_needless =
-            arguments.get("action").and_then(Value::as_str).is_some_and(|action| action.starts_with("confirm_"))
-                && result["code"] == Code::Conflict.as_str();
-        if is_needless {
+        // A confirmation without a preview was neither done nor tried, and waiting is no action of a step.
+        let action = arguments.get("action").and_then(Value::as_str).unwrap_or_default();
+        let is_needless = action.starts_with("confirm_") && result["code"] == Code::Conflict.as_str();
+        if is_needless || action == "wait" {
             return;
         }
         let is_preview = is_ok && result["pending"].is_object();

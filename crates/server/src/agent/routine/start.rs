@@ -20,6 +20,9 @@ const MOST_VALUE: usize = 2_000;
 const SEEING: [&str; 2] = ["visual", "clarify"];
 const BLIND: [&str; 2] = ["browser", "clarify"];
 
+/// What the model of a run gets to know whose first page is open.
+const OPENED: &str = "(The Starting URL is open in the current tab already.)";
+
 /// A run to start.
 #[derive(Debug)]
 pub struct RoutineStart {
@@ -150,7 +153,8 @@ impl Agents {
             (kept.keep_runs, kept.keep_days),
             Deadline::after(WRITE),
         );
-        let sent = created.map_err(Error::from).and_then(|()| self.send(&id, &markdown));
+        let message = if verify { format!("{markdown}\n{OPENED}") } else { markdown };
+        let sent = created.map_err(Error::from).and_then(|()| self.send(&id, &message));
         match sent {
             Ok(after) => Ok((id, after)),
             Err(error) => {

@@ -20,9 +20,12 @@ use crate::control::NewTab;
 use crate::llm::ToolCall;
 use crate::record::draft::draft;
 use crate::record::{Event, PageShown, StartRecording, Window, stored_events};
-use crate::replay::{Miss, Recorded, Replaced, StepTrace, verify_end, verify_steps, with_effects};
+use crate::replay::{
+    Miss, Recorded, Replaced, StepTrace, actions, verify_end, verify_refused, verify_steps, with_effects,
+};
 use crate::routine::{PlaceholderKind, Routine, placeholders};
-use crate::store::{ConversationState, RunStatus, StoredRoutine, Trust};
+use crate::store::{ConversationState, RecordingStatus, RunStatus, StoredRoutine, Trust};
+use cdpilot::code::Code;
 use cdpilot::sync::Deadline;
 use std::time::Duration;
 
@@ -177,18 +180,36 @@ impl RoutineRun {
         self.report.verification.is_some() && self.report.pinned.is_some() && self.report.pinned == last
     }
 
-    /// Compares the steps with the recording. `until`: the step that is not done any more.
-    fn verify(&mut self, inner: &Inner, until: Option<u32>) -> Result<Option<Ending>, Error> {
+    /// Compares the steps with the recording. `until`: the step that is not done any more, because the element with the role and name
+    /// `refused` has an effect that needs approval.
+    fn verify(
+        &mut self,
+        inner: &Inner,
+        until: Option<u32>,
+        refused: Option<&(String, String)>,
+    ) -> Result<Option<Ending>, Error> {
         let verification = self.report.verification.clone().filter(|verification| verification.outcome.is_none());
         let Some(verification) = verification else { return Ok(None) };
         if let Some(recordings) = inner.recordings.get() {
+            let is_active =
+                recordings.show(&verification.own).is_ok_and(|found| found.status == RecordingStatus::Active);
+            if !is_active {
+                self.report.verification = Some(Verification { outcome: Some(interrupted()), ..verification });
+                self.is_changed = true;
+                return Ok(None);
+            }
             let stopped = recordings.stop(&verification.own, Deadline::after(LAST_EVENTS));
             stopped.map_err(|problem| Error::conflict(format!("the recording of the run failed: {problem}")))?;
         }
         let source = events_of(inner, &verification.source)?;
         let own = events_of(inner, &verification.own)?;
         let replaced = Replaced(verification.inputs.clone());
-        let misses = self.misses(&verification.recorded, &source, &own, &replaced, until);
+        let is_request = refused.is_some_and(|(role, _)| role == "request");
+        let mut misses = self.misses(&verification.recorded, &source, &own, &replaced, (until, is_request));
+        if let (Some(n), Some(action)) = (until, refused) {
+            let recorded = with_effects(&source, verification.recorded.of_step(n));
+            misses.extend(verify_refused(n, &recorded, action, &replaced));
+        }
         if let Some(recordings) = inner.recordings.get() {
             let _ = recordings.delete(&verification.own, Deadline::after(WRITE));
         }
@@ -232,7 +253,7 @@ impl RoutineRun {
     /// Ends the recording of a run that does not reach its end. Such a run verifies nothing, also when it is resumed.
     pub(in crate::agent) fn drop_verification(&mut self, inner: &Inner) {
         let Some(verification) = self.report.verification.as_mut().filter(|one| one.outcome.is_none()) else { return };
-        verification.outcome = Some(RunVerification::default());
+        verification.outcome = Some(interrupted());
         self.is_changed = true;
         if let Some(recordings) = inner.recordings.get() {
             let deleted = recordings.delete(&verification.own, Deadline::after(LAST_EVENTS));
@@ -246,9 +267,11 @@ impl RoutineRun {
         source: &[Event],
         own: &[Event],
         replaced: &Replaced,
-        until: Option<u32>,
+        (until, is_request): (Option<u32>, bool),
     ) -> Vec<Miss> {
-        let steps = self.report.steps.iter().filter(|state| until.is_none_or(|until| state.step.n < until));
+        // A request that was held belongs to an action that was done: that is compared, its effects are not.
+        let is_compared = |n: u32| until.is_none_or(|until| n < until || (n == until && is_request));
+        let steps = self.report.steps.iter().filter(|state| is_compared(state.step.n));
         let traces = steps.map(|state| {
             let n = state.step.n;
             let next = self
@@ -265,7 +288,10 @@ impl RoutineRun {
             let used = placeholders(text.as_deref().unwrap_or_default());
             StepTrace {
                 n,
-                recorded: with_effects(source, recorded.of_step(n)),
+                recorded: match until == Some(n) {
+                    true => actions(source, recorded.of_step(n)),
+                    false => with_effects(source, recorded.of_step(n)),
+                },
                 seen: with_effects(own, &within),
                 is_skipped: state.step.status == StepStatus::Skipped,
                 has_read_value: used.iter().any(|one| matches!(one.kind, PlaceholderKind::Value { .. })),
@@ -278,6 +304,17 @@ impl RoutineRun {
         }
         misses
     }
+}
+
+/// The outcome of a run whose recording does not reach its end.
+fn interrupted() -> RunVerification {
+    let miss = RunMiss {
+        n: 0,
+        code: Code::Interrupted.as_str().to_owned(),
+        sought: "a recording of the whole run".to_owned(),
+        found: "the run was stopped, or its recording ended before; verify it again".to_owned(),
+    };
+    RunVerification { verified: false, up_to: None, problems: vec![miss] }
 }
 
 /// The page that was shown last.
@@ -295,7 +332,7 @@ impl Turn<'_> {
     pub(in crate::agent) fn verify_run(&mut self) -> Result<Option<Ending>, Error> {
         let inner = self.inner;
         let Some(run) = &mut self.routine else { return Ok(None) };
-        let ending = run.verify(inner, None)?;
+        let ending = run.verify(inner, None, None)?;
         if ending.is_some() {
             // It is stored as failed, not as done.
             run.ended = None;
@@ -318,7 +355,7 @@ impl Turn<'_> {
         let inner = self.inner;
         let Some(run) = &mut self.routine else { return Ok(End::Finished) };
         let until = run.report.pinned;
-        let ending = run.verify(inner, until)?;
+        let ending = run.verify(inner, until, wanted.effect.element.as_ref())?;
         if let Some(ending) = ending {
             self.commit(draft)?;
             return Ok(End::Routine(ending));

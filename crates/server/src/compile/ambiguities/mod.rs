@@ -87,13 +87,13 @@ pub enum AmbiguityKind {
 }
 
 impl Ambiguity {
-    /// Whether a question with this topic and these events is about it.
+    /// Whether a question with this topic and these events is about it; without events, it is about all of its kind.
     #[must_use]
     pub fn is_about(&self, topic: &str, events: &[u64]) -> bool {
         let topic = topic.trim();
         topic.eq_ignore_ascii_case(&self.id)
             || (topic.eq_ignore_ascii_case(self.kind.as_str())
-                && events.iter().any(|event| self.events.contains(event)))
+                && (events.is_empty() || events.iter().any(|event| self.events.contains(event))))
     }
 }
 
