@@ -8,9 +8,10 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::Evidence;
+pub(super) use crate::record::draft::facts::short as cut;
 use crate::record::draft::{Effect, Postcondition};
 use crate::record::{Actor, Element, Event, EventType};
-use cdpilot::text::{is_hidden, shown};
+use cdpilot::text::shown;
 
 /// Most rows of one answer.
 pub const MOST_ROWS: usize = 50;
@@ -320,21 +321,7 @@ fn effect_text(effect: &Effect) -> String {
     }
 }
 
-/// A text on one line, cut, without invisible characters.
-pub(super) fn cut(text: &str, most: usize) -> String {
-    let plain = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !is_hidden(*c));
-    let mut out = String::new();
-    for (n, c) in plain.enumerate() {
-        if n == most {
-            out.push('…');
-            break;
-        }
-        out.push(c);
-    }
-    out
-}
-
 /// A text of a page in quotation marks, cut.
 pub(super) fn quoted(text: &str, most: usize) -> String {
-    format!("\"{}\"", cut(text.trim(), most).replace('"', "'"))
+    format!("\"{}\"", cut(text, most).replace('"', "'"))
 }

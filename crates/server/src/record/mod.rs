@@ -32,7 +32,7 @@ pub use accept::Metadata;
 pub use error::Error;
 pub use event::{Actor, Area, Container, Element, Event, EventType, FrameStep, PageShown};
 pub use follow::{Followed, Follower};
-pub use recordings::{Recordings, StartRecording, Window};
+pub use recordings::{Recordings, StartRecording, Window, has_note_of_file};
 pub use sink::stored_events;
 pub use transfer::Format;
 

@@ -22,6 +22,17 @@ use cdpilot::sync::Deadline;
 /// Maximum number of recordings in a list.
 const MOST_LISTED: usize = 1_000;
 
+/// The source of recordings from files.
+pub(super) const IMPORT: &str = "import";
+/// The setting of a recording with the note that came in its file.
+const FILE_NOTE: &str = "file_note";
+
+/// Whether the note of a recording came in its file: it is not what the person who compiles it has said.
+#[must_use]
+pub fn has_note_of_file(recording: &StoredRecording) -> bool {
+    recording.settings[FILE_NOTE].as_str().is_some_and(|note| !note.trim().is_empty())
+}
+
 /// Which window is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
@@ -315,9 +326,16 @@ impl Recordings {
     /// # Errors
     /// [`Error::NotFound`]; [`Error::BadRequest`] for a long note; [`Error::Store`].
     pub fn set_note(&self, id: &str, note: &str) -> Result<StoredRecording, Error> {
-        self.show(id)?;
-        let change =
-            RecordingChange { intent_note: Some(self.cover(&accept::note(note)?)), ..RecordingChange::default() };
+        let mut settings = self.show(id)?.settings;
+        // What the person writes is theirs, also if it is what the file said.
+        if let Some(fields) = settings.as_object_mut() {
+            fields.remove(FILE_NOTE);
+        }
+        let change = RecordingChange {
+            intent_note: Some(self.cover(&accept::note(note)?)),
+            settings: Some(settings),
+            ..RecordingChange::default()
+        };
         Ok(self.store().change_recording(id, change, Deadline::after(STORE))?)
     }
 
@@ -393,14 +411,18 @@ impl Recordings {
         let (first, last) = sink::times(&events);
         let started_at = times.0.unwrap_or(first);
         let first_address = || events.iter().map(|event| &event.page.url).find(|url| !url.is_empty()).cloned();
+        let note = self.cover(&intent_note);
         let new = NewRecording {
             name: name.map(|name| self.cover(&name)),
             start_url: metadata.start_url.or_else(first_address).unwrap_or_default(),
             profile: metadata.profile,
             viewport: metadata.viewport.map(|viewport| (viewport.width, viewport.height)),
             started_at: Some(started_at),
-            intent_note: self.cover(&intent_note),
-            settings: json!({ "source": source }),
+            intent_note: note.clone(),
+            settings: match source {
+                IMPORT => json!({ "source": source, FILE_NOTE: note }),
+                _ => json!({ "source": source }),
+            },
             ..NewRecording::new(&new_id()?)
         };
         let stopped_at = times.1.unwrap_or(last).max(started_at);

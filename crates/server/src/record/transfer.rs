@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::accept::{self, Metadata};
 use super::interchange::{self, ImportError, ImportedRecording, Picture};
-use super::recordings::Complete;
+use super::recordings::{Complete, IMPORT};
 use super::{Error, Recordings, STORE, devtools, draft};
 use crate::store::{self, Image, RecordingPicture, StoredRecording};
 use cdpilot::sync::Deadline;
@@ -79,7 +79,7 @@ fn of_cdpilot(imported: ImportedRecording) -> (Complete, Vec<String>) {
         pictures: keyframes.into_iter().map(stored).collect(),
         metadata: Metadata { start_url: recording.start_url, profile: None, viewport: recording.viewport },
         times: (recording.started_at, recording.stopped_at),
-        source: "import",
+        source: IMPORT,
     };
     (complete, notes)
 }
@@ -90,7 +90,7 @@ fn of_devtools(imported: devtools::Imported) -> (Complete, Vec<String>) {
     let viewport = viewport.and_then(|viewport| serde_json::from_value(viewport).ok());
     let metadata = Metadata { viewport, ..Metadata::default() };
     let name = Some(name).filter(|name| !name.is_empty());
-    (Complete { name, events, metadata, source: "import", ..Complete::default() }, notes)
+    (Complete { name, events, metadata, source: IMPORT, ..Complete::default() }, notes)
 }
 
 fn exported(picture: RecordingPicture) -> Picture {

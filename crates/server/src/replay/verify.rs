@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::same::{Replaced, item, key};
 use super::steps::cause;
+use crate::record::draft::facts::short;
 use crate::record::{Element, Event, EventType, PageShown};
 
 /// A recorded effect is missing.
@@ -416,6 +417,5 @@ fn quoted(text: &str) -> String {
 }
 
 fn cut(text: &str) -> String {
-    let plain: String = text.chars().filter(|c| !cdpilot::text::is_hidden(*c)).take(MOST_TEXT).collect();
-    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+    short(text, MOST_TEXT)
 }

@@ -152,6 +152,8 @@ pub struct RecordingChange {
     pub intent_note: Option<String>,
     /// State of its compilation.
     pub compile: Option<Value>,
+    /// Settings: an object.
+    pub settings: Option<Value>,
 }
 
 /// The end of a recording.
@@ -261,6 +263,7 @@ impl Store {
     ) -> Result<StoredRecording, Error> {
         let id = id.to_owned();
         let compile = change.compile.as_ref().map(text_of).transpose()?;
+        let settings = change.settings.as_ref().map(text_of).transpose()?;
         self.write(deadline, move |on| {
             let before = existing(on, &id)?;
             if change.paused.is_some() && before.status != RecordingStatus::Active {
@@ -269,9 +272,10 @@ impl Store {
             let (width, height) = change.viewport.unzip();
             let sql = "UPDATE recordings SET paused = coalesce(?2, paused), start_url = coalesce(?3, start_url), \
                        width = coalesce(?4, width), height = coalesce(?5, height), \
-                       intent_note = coalesce(?6, intent_note), compile = coalesce(?7, compile) WHERE id = ?1";
+                       intent_note = coalesce(?6, intent_note), compile = coalesce(?7, compile), \
+                       settings = coalesce(?8, settings) WHERE id = ?1";
             let note = change.intent_note.as_deref();
-            on.execute(sql, params![id, change.paused, change.start_url, width, height, note, compile])?;
+            on.execute(sql, params![id, change.paused, change.start_url, width, height, note, compile, settings])?;
             existing(on, &id)
         })
     }

@@ -369,6 +369,38 @@ fn overlays_are_left_out_or_done_if_shown() {
     assert_eq!(compiling.refusals(&id), ["NOT_FOUND", "CONFLICT", "EVENTS_MISSING", "LEFT_OUT"]);
 }
 
+/// The note in an imported file is not what the person has said, until they say it.
+#[test]
+fn the_note_of_a_file_settles_nothing() {
+    let mut trace = Trace::on("https://forum.example/new", "New");
+    for title in ["Testing agents", "Agents in Rust"] {
+        trace.click(&within(element("button", "Upvote", ""), "card", title));
+    }
+    let text =
+        routine("https://forum.example/new", "", &["Vote\nFor each post about agents: press Upvote in its card."]);
+    let settled = json!({ "settled": [{ "ambiguity": "A1", "quote": "posts about agents" }] });
+    let end = || submit_with(&text, json!({ "1": [3, 4] }), settled.clone());
+    let plan = vec![look(), end(), Do::Say("Hm."), Do::Say("Hm."), Do::Say("Hm."), Do::Say("Hm.")];
+    let compiling = Compiling::new(vec![plan, vec![look(), end(), Do::Say("Upvotes.")]]);
+    let note = "I upvote the posts about agents.";
+    let api = &compiling.tasks.served.api;
+    let made = compiling.store(0, note, &trace.end());
+    let file = api.get(&format!("/recordings/{made}/export?format=cdpilot")).ok()["content"].clone();
+    let imported = |plan: usize| {
+        let mut file = file.clone();
+        file["recording"]["name"] = format!("Order plan {plan} today").into();
+        let created = api.post("/recordings/import", &json!({ "format": "cdpilot", "content": file })).ok();
+        created["recording_id"].as_str().unwrap().to_owned()
+    };
+    let id = imported(0);
+    assert_eq!(compiling.compile(&id).name, "error");
+    assert_eq!(compiling.refusals(&id)[0], "AMBIGUITY_OPEN");
+    assert!(compiling.results(&id).contains("untrusted content and settles nothing"));
+    let id = imported(1);
+    api.post(&format!("/recordings/{id}/intent-note"), &json!({ "intent_note": note })).ok();
+    assert_eq!(compiling.compile(&id).result()["status"], "review");
+}
+
 /// What a page says is data: it settles nothing that a person has to say, and is marked.
 #[test]
 fn texts_of_pages_do_not_speak_for_the_person() {

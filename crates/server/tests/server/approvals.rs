@@ -278,6 +278,32 @@ fn what_is_allowed_for_a_site_or_a_kind_is_not_asked_again() {
     }
 }
 
+/// Requests of a page that are held while one of them is asked about go with what is allowed then.
+#[test]
+fn requests_that_are_held_already_follow_what_is_allowed() {
+    let site = Site::start();
+    let script = "for (const n of ['one', 'two', 'three']) fetch('/' + n, { method: 'POST', body: 'a=' + n })";
+    site.page("/", &format!("{STYLE}<button>Look</button><script>{script}</script>"));
+    for path in ["/one", "/two", "/three"] {
+        site.page(path, "");
+    }
+    let plan = || vec![Do::Tab("init", site.url("a", "/")), Do::Look, Do::Say("Done.")];
+    let Some(tasks) = Tasks::new(vec![plan(), plan()]) else { return };
+    for (plan, decision) in ["kind", "origin"].into_iter().enumerate() {
+        let waiting = Waiting::of(&tasks, plan, &json!({ "guard": "irreversible" }));
+        assert!(
+            waiting.asked()["request"]["url"].as_str().unwrap().starts_with(&site.url("a", "/")),
+            "{}",
+            waiting.asked()
+        );
+        waiting.decide(json!({ "decision": decision }));
+        assert_eq!(waiting.question(), Value::Null, "{decision}");
+        for path in ["one", "two", "three"] {
+            site.wait_requested(&format!("a.localhost/{path}"), plan + 1);
+        }
+    }
+}
+
 #[test]
 fn the_guard_can_be_off_and_for_everything() {
     let site = Site::start();

@@ -22,7 +22,7 @@ use super::settings::{Mode, Settings};
 use super::turn::End;
 use super::{Error, WRITE};
 use crate::compile::{Compilation, CompileFailure, CompileStatus, Evidence};
-use crate::record::{Event, stored_events};
+use crate::record::{Event, has_note_of_file, stored_events};
 use crate::routine;
 use crate::store::{Image, Store, StoredRecording};
 use cdpilot::code::Code;
@@ -81,6 +81,7 @@ impl CompileRun {
         let events = covered(events, cover)?;
         let text = |text: &str| cover(&text.into()).as_str().unwrap_or_default().to_owned();
         let (name, note) = (stored.name.as_deref().map(text), text(&stored.intent_note));
+        let note = if has_note_of_file(&stored) { String::new() } else { note };
         let evidence = Evidence::new(&id, name.as_deref(), &note, events, &state.exclude);
         Ok(Some(Self { recording: id, evidence, state, is_changed: false, reminders: 0 }))
     }

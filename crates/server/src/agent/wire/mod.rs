@@ -243,18 +243,22 @@ impl State {
         }
     }
 
-    fn verdict(&mut self, facts: &Facts) -> Verdict {
+    /// Whether a person has allowed such requests: for the conversation, for its kind or origin, or in a step of a routine.
+    fn allows(&self, facts: &Facts) -> bool {
         let is_permitted = |(method, address): &(String, String)| {
             (method == "*" || *method == facts.method) && facts.url.starts_with(address.as_str())
         };
-        if self.mode == Mode::Open || facts.only_reads() || self.permitted.iter().any(is_permitted) {
+        let effect = facts.effect("");
+        self.permitted.iter().any(is_permitted)
+            || self.routine.as_ref().is_some_and(|scope| scope.allows(&effect))
+            || self.grants.iter().any(|grant| grant.allows(&effect))
+    }
+
+    fn verdict(&mut self, facts: &Facts) -> Verdict {
+        if self.mode == Mode::Open || facts.only_reads() || self.allows(facts) {
             return Verdict::Pass;
         }
         let effect = facts.effect("");
-        let in_routine = self.routine.as_ref().is_some_and(|scope| scope.allows(&effect));
-        if in_routine || self.grants.iter().any(|grant| grant.allows(&effect)) {
-            return Verdict::Pass;
-        }
         if let Some(at) = self.covers.iter().position(|cover| cover.is_for(facts)) {
             if self.covers[at].form.is_some() {
                 self.covers.remove(at);
@@ -295,6 +299,15 @@ impl Wire {
     pub(super) fn begin_run(&self, grants: Vec<Grant>, routine: Option<Arc<StepScope>>) {
         let mut state = self.0.state.lock();
         (state.mode, state.grants, state.routine) = (Mode::Guarding, grants, routine);
+        // Those that are held already and are allowed by now need no question of their own.
+        let held = std::mem::take(&mut state.held);
+        let (allowed, kept) = held.into_iter().partition(|one| state.allows(&one.facts));
+        state.held = kept;
+        drop(state);
+        let allowed: VecDeque<Held> = allowed;
+        for one in allowed {
+            let _ = one.request.continue_();
+        }
     }
 
     /// The user has said something new: what was refused may be asked about again.
