@@ -60,6 +60,8 @@ const PROBE_POLL_INTERVAL: Duration = Duration::from_millis(25);
 const RESCUED_WITHIN: Duration = Duration::from_secs(2);
 /// Longest wait for the answer of a script that was terminated at its deadline.
 const END_SCRIPT_GRACE: Duration = Duration::from_millis(100);
+/// Time limit for the log entry about a terminated script.
+const NOTED_WITHIN: Duration = Duration::from_secs(2);
 /// Multiple of `rescue_after` for a script that may be the caller's own.
 const PRESUMED_OWN_FACTOR: u32 = 3;
 /// Number of scripts that are terminated for one call; then the page counts as unresponsive.
@@ -407,8 +409,9 @@ impl<'a> CallWatchdog<'a> {
         let waited = self.began.elapsed();
         if sent.is_ok() {
             tracing::info!(%target, ?waited, "the page does not respond; terminating its running script");
-            let note = Request::Rescued { target, method: self.method.to_string(), waited };
-            let _ = self.supervisor.requests.try_send(note);
+            // In the log before the call returns: answers say from it that a script was ended.
+            let note = |reply| Request::Rescued { target, method: self.method.to_string(), waited, reply };
+            let _ = self.supervisor.requester().ask("a log entry", Deadline::after(NOTED_WITHIN), note);
         }
     }
 

@@ -60,7 +60,7 @@ pub(in crate::supervisor) enum Request {
     /// Terminate the scripts that run on a page.
     EndScripts { target: TargetId, reply: Response<()> },
     /// For the log: a page's running script was terminated.
-    Rescued { target: TargetId, method: String, waited: Duration },
+    Rescued { target: TargetId, method: String, waited: Duration, reply: Response<()> },
     /// Save downloads in a folder, or restore Chromium's default. With `moved`, the end of each is reported by
     /// [`DownloadMoved`](Self::DownloadMoved).
     Downloads { folder: Option<Arc<Path>>, moved: bool, reply: Response<()> },
@@ -456,9 +456,10 @@ impl State {
                 self.end_scripts(&target);
                 self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
             }
-            Request::Rescued { target, method, waited } => {
+            Request::Rescued { target, method, waited, reply } => {
                 let millis = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
                 self.note(Some(&target), now, Noted::Rescued { waiting: method.into(), waited_ms: millis });
+                self.requests.responses.push(PendingResponse::Done(reply, Ok(())));
             }
             Request::DownloadMoved { moved, reply } => {
                 self.download_moved(moved, now);
@@ -746,12 +747,11 @@ impl State {
 
 fn refuse(request: Request, error: Error) {
     match request {
-        Request::Rescued { .. }
-        | Request::Reserve { reply: None, .. }
+        Request::Reserve { reply: None, .. }
         | Request::Recording { reply: None, .. }
         | Request::Unsubscribe { .. } => {}
         Request::EndInterception { .. } | Request::Intercepted { reply: None, .. } => {}
-        Request::DownloadMoved { reply, .. } => drop(reply.try_send(Err(error))),
+        Request::DownloadMoved { reply, .. } | Request::Rescued { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Started { reply }
         | Request::MayVisit { reply, .. }
         | Request::CaughtUp { reply }
