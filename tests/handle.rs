@@ -6,7 +6,7 @@ use cdpilot::browser::TransportKind;
 use cdpilot::page::{Fit, PictureType, ScreenshotOptions};
 use cdpilot::supervisor::{DialogAnswer, DialogPolicy, Pages};
 use cdpilot::sync::{Cancel, Deadline, spawn};
-use cdpilot::{Act, Browser, BrowserOptions, Error, ErrorKind, LaunchOptions, Locator, State, WaitFor};
+use cdpilot::{Act, Browser, BrowserOptions, Error, LaunchOptions, Locator, State, WaitFor};
 use serde_json::json;
 
 use crate::support::browser_path;
@@ -121,7 +121,8 @@ fn a_scope_narrows_the_deadline() {
     let page = browser.page().unwrap();
     let began = Instant::now();
     let error = page.timeout(Duration::from_millis(300)).wait_for("text=never").unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Timeout), "{error}");
+    // Under load the page may not have been looked at once.
+    assert!(matches!(error.code(), "NOT_FOUND" | "TIMEOUT" | "PAGE_BUSY"), "{error}");
     let error = page.until(Deadline::after_millis(300)).wait_for(WaitFor::new().url("never")).unwrap_err();
     assert_eq!(error.code(), "TIMEOUT", "{error}");
     let narrow = page.until(Deadline::after_millis(300)).timeout(Duration::from_secs(600));

@@ -91,6 +91,7 @@ fn clicks_that_navigate_are_recorded_or_missed_with_a_gap() {
     }
     missing += clicks - next;
     assert!(next == clicks || gaps > 0, "the last clicks are missing without a gap: {events:#?}");
+    // At most those between each of three cuts and the wait for the present page.
     println!("{missing} of {clicks} clicks were lost with their pages");
-    assert!(missing <= 9, "{missing} of {clicks} clicks are missing: {events:#?}");
+    assert!(missing <= 12, "{missing} of {clicks} clicks are missing: {events:#?}");
 }

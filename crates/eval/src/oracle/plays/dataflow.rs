@@ -62,7 +62,7 @@ fn lowest_quarter(hands: &mut Hands) -> Done {
     let format = hands.told("Export this report as ", " ")?;
     hands.choose(&Want::id("year-filter"), year)?;
     open_report(hands, lowest)?;
-    hands.click_icon(&Want::html("<svg").lacks("aria-label").lacks("<dialog"), &UP)?;
+    hands.click_icon(&Want::html("data-i=").lacks("<dialog"), &UP)?;
     hands.click(&Want::text(&format))?;
     close(hands)?;
     hands.click_icon(&Want::html("aria-haspopup"), &DOWN)?;
