@@ -41,7 +41,7 @@ const LAYERS: [(&str, &[Module]); 2] = [
             ("routine", &[]),
             ("record", &["store", "control", "secrets", "config"]),
             ("compile", &["record", "routine"]),
-            ("replay", &["record"]),
+            ("replay", &["record", "routine"]),
             ("tools", &["control", "secrets", "llm", "config"]),
             (
                 "agent",

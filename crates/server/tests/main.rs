@@ -84,6 +84,8 @@ mod record_routes;
 #[path = "record/service.rs"]
 mod record_service;
 mod redaction;
+#[path = "routine/fast.rs"]
+mod routine_fast;
 #[path = "routine/grammar.rs"]
 mod routine_grammar;
 #[path = "routine/grammar_steps.rs"]

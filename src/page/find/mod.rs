@@ -360,7 +360,7 @@ impl Tab {
     }
 
     /// Elements of another role, or with another text, that come near a text that was sought.
-    fn near(&self, text: &str, at: &Locator, deadline: Deadline<'_>) -> Vec<Match> {
+    pub(super) fn near(&self, text: &str, at: &Locator, deadline: Deadline<'_>) -> Vec<Match> {
         let root = at.frame_id.as_deref().map_or_else(|| self.top(), |frame| self.frame_named(frame, deadline));
         let Ok(root) = root else { return Vec::new() };
         let (frames, ..) = self.frames_below(&root);

@@ -50,6 +50,7 @@ concat!(
     include_str!("secrets.js"),
     include_str!("capture.js"),
     include_str!("trace-element.js"),
+    include_str!("anchor.js"),
     include_str!("record.js"),
     "globalThis.__cdpilot = {token, calls, idOf, nodeOf, adopt};\nreturn token;\n})",
 )

@@ -747,9 +747,8 @@ impl State {
 
 fn refuse(request: Request, error: Error) {
     match request {
-        Request::Reserve { reply: None, .. }
-        | Request::Recording { reply: None, .. }
-        | Request::Unsubscribe { .. } => {}
+        Request::Reserve { reply: None, .. } | Request::Recording { reply: None, .. } | Request::Unsubscribe { .. } => {
+        }
         Request::EndInterception { .. } | Request::Intercepted { reply: None, .. } => {}
         Request::DownloadMoved { reply, .. } | Request::Rescued { reply, .. } => drop(reply.try_send(Err(error))),
         Request::Started { reply }

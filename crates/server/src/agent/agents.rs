@@ -17,6 +17,7 @@ use super::prompts::Prompts;
 use super::repair;
 use super::settings::{Mode, NewConversation, REFUSED_HOSTS, Settings};
 use super::slots::Slots;
+use super::turn::NO_MODEL;
 use super::{Error, Follower, Permission, WRITE, compile, held_up, questions, routine, run};
 use crate::control::Control;
 use crate::llm::Models;
@@ -142,9 +143,12 @@ impl Agents {
         let inner = self.inner();
         let models = Models::of(inner.control.home())?;
         let alias = new.model.as_deref().unwrap_or(&inner.control.config().agent.model);
-        let model = models.find(Some(alias))?.0.to_owned();
-        inner.control.profile(new.profile.as_deref())?;
         let mode = new.mode;
+        let model = match mode == Mode::RoutineReplay && alias == NO_MODEL {
+            true => alias.to_owned(),
+            false => models.find(Some(alias))?.0.to_owned(),
+        };
+        inner.control.profile(new.profile.as_deref())?;
         let settings = Settings::of(new);
         let toolbox = inner.tools.toolbox().map_err(|problem| Error::Tools { problem })?;
         let resolved = toolbox.toolsets().resolve_all(&settings.toolsets, &std::collections::BTreeSet::new());

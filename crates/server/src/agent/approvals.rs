@@ -119,7 +119,11 @@ impl Turn<'_> {
             insert_numbered(&mut values, &cover(name), cover(value));
         }
         let action = cover(&effect.action);
-        let who = if request.is_some() { "A page" } else { "The model" };
+        let who = match (request.is_some(), prepared.is_some_and(|call| self.is_own(call))) {
+            (true, _) => "A page",
+            (false, true) => "The routine",
+            (false, false) => "The model",
+        };
         let message = format!("{who} wants to {action}. This needs your approval, because {}.", cover(&effect.why));
         let facts = json!({
             "action": action,

@@ -65,6 +65,11 @@ impl Prepared {
         self.arguments.as_ref().ok()
     }
 
+    /// The call as it is stored first.
+    pub(super) fn stored(&self) -> &ToolCall {
+        &self.stored
+    }
+
     /// The event of the call.
     pub(super) fn action(&self, text: &str) -> AgentEvent {
         AgentEvent::action(text, self.name(), self.id(), arguments_of(&self.stored))
@@ -130,7 +135,7 @@ impl Turn<'_> {
         all
     }
 
-    fn prepare(&self, call: &ToolCall) -> Prepared {
+    pub(super) fn prepare(&self, call: &ToolCall) -> Prepared {
         let text = call.function.arguments.trim();
         let arguments = match text {
             "" | "null" => Ok(Map::new()),
@@ -165,6 +170,9 @@ impl Turn<'_> {
 
     /// Why a call is answered without being made; `None` if it is made.
     fn refusal(&self, prepared: &Prepared) -> Option<ToolError> {
+        if self.is_own(prepared) {
+            return self.host_refusal(prepared.name(), prepared.arguments.as_ref().ok()?);
+        }
         let problem = match (&prepared.arguments, self.offer.has(prepared.name())) {
             (_, false) => {
                 let names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -202,6 +210,12 @@ impl Turn<'_> {
             },
         };
         Some(ToolError::new(Code::BadRequest, problem))
+    }
+
+    /// Whether a call is one of the program, which does what was recorded.
+    pub(super) fn is_own(&self, prepared: &Prepared) -> bool {
+        let own = self.routine.as_ref().and_then(|run| run.own_call());
+        own.is_some_and(|own| own == prepared.id()) && self.offer.replays(prepared.name())
     }
 
     /// The question that a call asks.
@@ -317,7 +331,7 @@ impl Turn<'_> {
         }
         let context = ToolContext::new(&self.session, &self.offer.scope, deadline);
         let busy = self.live.busy(Activity::tool(prepared.name(), self.pages()));
-        let called = self.offer.registry.call(prepared.name(), &context, arguments);
+        let called = self.offer.call(prepared.name(), &context, arguments);
         drop(busy);
         if let Some(run) = &self.routine {
             run.catch_up(self.inner);
@@ -413,12 +427,10 @@ impl Turn<'_> {
         let event = AgentEvent::observation(prepared.name(), prepared.id(), &result).images(&references);
         draft.event(AGENT_EVENT, event.into_value());
         let text = result.to_string();
-        self.stuck.called(
-            prepared.name(),
-            &prepared.revealed.function.arguments,
-            &text,
-            result["error"].as_str().filter(|_| result["success"] != true),
-        );
+        if !self.is_own(prepared) {
+            let error = result["error"].as_str().filter(|_| result["success"] != true);
+            self.stuck.called(prepared.name(), &prepared.revealed.function.arguments, &text, error);
+        }
         draft.entries.push(Entry::result(&prepared.stored, &result));
         if next.is_none() {
             let all = std::mem::take(&mut self.pictures).into_iter().chain(pictures.drain(..)).collect();

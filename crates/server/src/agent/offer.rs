@@ -15,10 +15,12 @@ use crate::config::Confirm;
 use crate::control::Control;
 use crate::llm::{Model, Size, ToolSpec};
 use crate::secrets::SecretStore;
+use crate::tools::browser::{BROWSER, BrowserTools, RECORDED};
 use crate::tools::toolsets::Enabled;
 use crate::tools::visual::interaction_schema;
 use crate::tools::{
-    AskUser, Question, Registry, Scope, SecretSource, SecretTarget, Tool, ToolError, ToolboxOptions, TypedSecrets,
+    AskUser, Outcome, Question, Registry, Scope, SecretSource, SecretTarget, Tool, ToolContext, ToolError,
+    ToolboxOptions, TypedSecrets,
 };
 use cdpilot::code::Code;
 use cdpilot::sync::Deadline;
@@ -88,7 +90,12 @@ pub(super) struct Offer {
     pub(super) registry: Arc<Registry>,
     pub(super) scope: Scope,
     tools: BTreeMap<String, Tool>,
+    /// The tool by which the program does what was recorded.
+    recorded: Option<Tool>,
 }
+
+/// Tools that the program may call while it does what was recorded, whatever toolsets the model has.
+const OF_REPLAY: [&str; 5] = ["browser_dialog", "browser_navigate", "browser_back", "browser_tabs", "browser_upload"];
 
 impl Offer {
     /// Loads the tools of the toolsets of a conversation. Returns the toolsets that could not be loaded, with the reason.
@@ -129,7 +136,7 @@ impl Offer {
         });
         let empty: Vec<String> = empty.collect();
         let failed = failed.into_iter().map(|(toolset, error)| format!("{toolset}: {error}")).chain(empty).collect();
-        Ok((Self { registry, scope, tools }, failed))
+        Ok((Self { registry, scope, tools, recorded: None }, failed))
     }
 
     /// Adds the tool for the steps of a routine.
@@ -144,6 +151,29 @@ impl Offer {
 
     pub(super) fn has(&self, name: &str) -> bool {
         self.tools.contains_key(name)
+    }
+
+    /// Adds the tool by which the program does what was recorded.
+    pub(super) fn add_recorded(&mut self, control: &Arc<Control>) {
+        self.recorded = Some(BrowserTools::new(Arc::clone(control)).recorded());
+    }
+
+    /// Whether the program can call a tool while it does what was recorded.
+    pub(super) fn replays(&self, name: &str) -> bool {
+        self.recorded.is_some() && (name == RECORDED || OF_REPLAY.contains(&name))
+    }
+
+    /// Calls a tool.
+    pub(super) fn call(
+        &self,
+        name: &str,
+        context: &ToolContext<'_>,
+        arguments: Map<String, Value>,
+    ) -> Result<Outcome, ToolError> {
+        match self.recorded.as_ref().filter(|_| name == RECORDED) {
+            Some(tool) => self.registry.run(tool, BROWSER, context, arguments),
+            None => self.registry.call(name, context, arguments),
+        }
     }
 
     /// What the system prompt says for a model.

@@ -12,7 +12,7 @@ use super::feed::Entry as FeedEntry;
 use super::held_up::Activity;
 use super::messages::{Entry, Kind};
 use super::questions::Ask;
-use super::routine::Answered;
+use super::routine::{Answered, Fast};
 use super::turn::{Draft, End, Turn};
 use super::usage::usage_metrics;
 use super::{Error, run};
@@ -40,6 +40,11 @@ pub(super) enum Shown {
 impl Turn<'_> {
     /// Asks the model and does what it answers. `None`: another step follows.
     pub(super) fn step(&mut self) -> Result<Option<End>, Error> {
+        match self.fast()? {
+            Fast::Model => {}
+            Fast::Next => return Ok(None),
+            Fast::End(end) => return Ok(Some(end)),
+        }
         let models = Models::of(self.inner.control.home())?;
         let (alias, model) = models.find(Some(&self.model))?;
         let client = self.live.client(alias, model)?;

@@ -23,7 +23,7 @@ use super::{Error, WRITE, run, session};
 use crate::compile::MOST_STEPS;
 use crate::config::Confirm;
 use crate::control::Session;
-use crate::llm::{Models, Part, Size, ToolSpec};
+use crate::llm::{Model, Models, Part, Size, ToolSpec};
 use crate::store::{Batch, Committed, RunStatus};
 use cdpilot::code::Code;
 use cdpilot::sync::{Cancel, Deadline};
@@ -32,6 +32,8 @@ use cdpilot::sync::{Cancel, Deadline};
 pub(super) const SHORT: usize = 8;
 const NEW_SESSION: &str = "The browser session of this conversation is new, because the server was restarted or its tabs were closed: \
      tabs, logins and what was typed before are gone. Open the page again before you go on.";
+/// The alias of a run that has no model.
+pub(super) const NO_MODEL: &str = "none";
 /// Time limit for loading tools.
 const LOAD: Duration = Duration::from_secs(20);
 
@@ -147,14 +149,18 @@ impl<'a> Turn<'a> {
         let stored = inner.store.conversation(&live.id, deadline())?.ok_or_else(|| Error::not_found(&live.id))?;
         let settings = Settings::read(&stored)?;
         let models = Models::of(inner.control.home())?;
-        let (_, model) = models.find(Some(&stored.model))?;
+        let without = Model::new("", "").vision(false).profile(Size::Small);
+        let model = if stored.model == NO_MODEL { &without } else { models.find(Some(&stored.model))?.1 };
         let cancel = live.cancel();
         let loading = Deadline::after(LOAD).cancelled_by(&cancel);
         let mut routine = RoutineRun::of(&inner.store, &live.id)?;
         let lent = routine.as_ref().map(|run| run.lent_names(&live.id)).unwrap_or_default();
         let (mut offer, failed) = Offer::load(&*inner.tools, &inner.control, &settings, &lent, loading)?;
-        if routine.is_some() {
+        if let Some(run) = &routine {
             offer.add_routine();
+            if run.is_fast() {
+                offer.add_recorded(&inner.control);
+            }
         }
         let compile = CompileRun::of(&inner.store, &live.id, &settings, &|value| offer.cover_value(value))?;
         if compile.is_some() {
@@ -196,6 +202,7 @@ impl<'a> Turn<'a> {
         let dialogs = Dialogs::new(inner.control.profile(settings.profile.as_deref())?.for_session(&session));
         if let Some(run) = &mut routine {
             run.begin_turn(&dialogs.pages());
+            run.drop_ended_healing(inner);
             run.called_before(&entries);
         }
         let tools = offer.specs(&inner.prompts, model.profile, flags)?;
@@ -351,6 +358,9 @@ impl<'a> Turn<'a> {
     pub(super) fn commit(&mut self, draft: Draft) -> Result<Committed, Error> {
         let Draft { batch, mut entries, images } = draft;
         let batch = entries.iter().fold(batch, |batch, entry| batch.message(entry.body()));
+        if let Some(run) = &mut self.routine {
+            run.judge(self.inner);
+        }
         let batch = match self.routine.as_mut().and_then(RoutineRun::take_change) {
             Some(change) => batch.run(change),
             None => batch,
@@ -391,6 +401,7 @@ impl<'a> Turn<'a> {
         }
         if !matches!(end, End::Finished | End::Waiting) {
             run.drop_verification(self.inner);
+            run.drop_healing(self.inner);
         }
         let is_over = matches!(end, End::Finished | End::Routine(_));
         if let Err(problem) = self.commit(Draft::default()) {

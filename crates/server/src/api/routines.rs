@@ -268,6 +268,25 @@ pub struct OneVersion {
     pub version: VersionInfo,
     /// The lines in which it differs from the version `against`, as a unified diff; null without one.
     pub difference: Option<String>,
+    /// Elements that a run has found in place of the recorded ones.
+    pub found: Vec<FoundElement>,
+}
+
+/// An element that a run has found in place of the recorded one.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FoundElement {
+    /// Number of the step.
+    pub step: u32,
+    /// The recorded element. Untrusted.
+    pub was: String,
+    /// The element that was used instead. Untrusted.
+    pub now: String,
+    /// Path of the recorded picture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_image: Option<String>,
+    /// Path of the picture of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
 }
 
 /// A run of a routine.
@@ -296,6 +315,9 @@ pub struct RunInfo {
     pub verification: Option<RunVerification>,
     /// Requests to the model.
     pub model_requests: u32,
+    /// The version that it proposes, with elements that a model had to find anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposed_version: Option<u64>,
     /// When it was started, in seconds since 1970.
     pub started_at: f64,
     /// When it ended, in seconds since 1970; null while it has not.

@@ -29,6 +29,7 @@ mod transfer;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use accept::Metadata;
+pub(crate) use capture::{frame_path, stored_address};
 pub use error::Error;
 pub use event::{Actor, Area, Container, Element, Event, EventType, FrameStep, PageShown};
 pub use follow::{Followed, Follower};

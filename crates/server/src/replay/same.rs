@@ -60,7 +60,8 @@ impl Replaced {
 
     /// Whether an address of a run fits the recorded one: the same origin and path, with other numbers and tokens at most, and the
     /// same parameters.
-    pub(super) fn is_same_address(&self, recorded: &str, seen: &str) -> bool {
+    #[must_use]
+    pub fn is_same_address(&self, recorded: &str, seen: &str) -> bool {
         let (Ok(own), Ok(other)) = (Url::parse(recorded), Url::parse(seen)) else { return recorded == seen };
         if own.origin() != other.origin() || (own.host().is_none() && own.path() != other.path()) {
             return false;

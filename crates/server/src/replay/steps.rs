@@ -4,10 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::heal::Found;
+use super::plan::{digests, plan, recorded_inputs};
 use crate::record::{Event, EventType};
+use crate::routine::Routine;
 
 /// Recorded events of a version of a routine, as they are stored with it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Recorded {
     /// Numbers of the events of each step, by the number of the step.
@@ -16,6 +19,14 @@ pub struct Recorded {
     pub left_out: Vec<u64>,
     /// Numbers of the events that the person has excluded.
     pub exclude: Vec<u64>,
+    /// What each step said when its events were recorded or verified, as a digest. Another text is not done without a model.
+    pub digests: BTreeMap<String, String>,
+    /// Recorded values of the inputs that are not sensitive, by name.
+    pub inputs: BTreeMap<String, String>,
+    /// Elements that later runs have found in place of the recorded ones, by the number of the event.
+    pub found: BTreeMap<u64, Found>,
+    /// Numbers of the steps that can be done without a model.
+    pub fast: Vec<u32>,
 }
 
 impl Recorded {
@@ -23,6 +34,23 @@ impl Recorded {
     #[must_use]
     pub fn of_step(&self, n: u32) -> &[u64] {
         self.steps.get(&n.to_string()).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Notes what a text says that its steps were recorded or verified with, and which of them can be done without a model.
+    pub fn note_text(&mut self, routine: &Routine, events: &[Event]) {
+        (self.digests, self.inputs) = (digests(routine), recorded_inputs(routine));
+        self.note_fast(routine, events);
+    }
+
+    /// Notes that a run of a text was compared with the recording, and did what was recorded.
+    pub fn note_verified(&mut self, routine: &Routine, events: &[Event]) {
+        self.digests = digests(routine);
+        self.note_fast(routine, events);
+    }
+
+    /// Notes which steps can be done without a model, with the recorded values of the inputs.
+    pub fn note_fast(&mut self, routine: &Routine, events: &[Event]) {
+        self.fast = plan(routine, self, events, &self.inputs).fast_steps();
     }
 
     /// All events that belong to a step, or are left out knowingly.

@@ -412,7 +412,7 @@ fn element_text(element: &Element) -> String {
     out
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     format!("\"{}\"", cut(text))
 }
 

@@ -32,10 +32,10 @@ impl StepEvents {
     }
 }
 
-/// The events of the steps that a changed text still has, by their new numbers. Steps that were reworded between two unchanged ones
+/// What belongs to the steps that a changed text still has, such as their events, by their new numbers. Steps that were reworded between two unchanged ones
 /// keep their events; steps in another order do not.
 #[must_use]
-pub fn kept_events(old: &Routine, new: &Routine, events: &BTreeMap<String, Vec<u64>>) -> BTreeMap<String, Vec<u64>> {
+pub fn kept_events<T: Clone>(old: &Routine, new: &Routine, events: &BTreeMap<String, T>) -> BTreeMap<String, T> {
     let mut pairs: Vec<(usize, usize)> = Vec::new();
     let (mut old_from, mut new_from) = (0, 0);
     for (at, step) in new.steps.iter().enumerate() {

@@ -55,6 +55,8 @@ pub struct StoredRoutine {
     pub defaults: Value,
     /// The newest version that is proposed, with the run that proposes it.
     pub proposed: Option<(u64, String)>,
+    /// Numbers of the steps that can be done without a model: an array, as stored with the events of its text; null without any.
+    pub fast_steps: Value,
     /// When it was created, in seconds since 1970.
     pub created_at: f64,
     /// When it was last changed, in seconds since 1970.
@@ -111,7 +113,8 @@ pub struct RoutineChange {
 const COLUMNS: &str = "id, name, version, markdown, recording, trust, allowed, defaults, created_at, updated_at, \
     (SELECT n FROM routine_versions WHERE routine = routines.id AND state = 'proposed' ORDER BY n DESC LIMIT 1), \
     (SELECT run FROM routine_versions WHERE routine = routines.id AND state = 'proposed' ORDER BY n DESC LIMIT 1), \
-    EXISTS (SELECT 1 FROM recordings WHERE id = routines.recording)";
+    EXISTS (SELECT 1 FROM recordings WHERE id = routines.recording), \
+    (SELECT json_extract(step_events, '$.fast') FROM routine_versions WHERE routine = routines.id AND n = routines.version)";
 
 impl Store {
     /// Stores a routine as version 1.
@@ -212,18 +215,35 @@ impl Store {
         })
     }
 
-    /// Stores a version that a run proposes. The text of the routine stays.
+    /// Stores a version that a run proposes, with the recorded events of its steps. The text of the routine stays.
     ///
     /// # Errors
     /// [`Error::NotFound`]; the errors of writing, see [`create_conversation`](Self::create_conversation).
-    pub fn propose_version(&self, id: &str, markdown: &str, run: &str, deadline: Deadline<'_>) -> Result<u64, Error> {
+    pub fn propose_version(
+        &self,
+        id: &str,
+        markdown: &str,
+        run: &str,
+        step_events: Value,
+        deadline: Deadline<'_>,
+    ) -> Result<u64, Error> {
         let (id, markdown, run) = (id.to_owned(), markdown.to_owned(), run.to_owned());
         self.write(deadline, move |on| {
             existing(on, &id)?;
             let n = next_version(on, &id)?;
             put_version(on, &id, n, &markdown, VersionState::Proposed, Some(&run))?;
+            put_step_events(on, &id, n, &step_events)?;
             Ok(n)
         })
+    }
+
+    /// Replaces the recorded events of the steps of a version.
+    ///
+    /// # Errors
+    /// The errors of writing, see [`create_conversation`](Self::create_conversation).
+    pub fn set_step_events(&self, id: &str, n: u64, events: Value, deadline: Deadline<'_>) -> Result<(), Error> {
+        let id = id.to_owned();
+        self.write(deadline, move |on| put_step_events(on, &id, n, &events))
     }
 
     /// Makes a version the text of its routine (a proposed one, or an older one again), or rejects a proposed one.
@@ -368,6 +388,7 @@ fn routine(row: &Row<'_>) -> Result<StoredRoutine, Error> {
     let json =
         |at: usize| -> Result<Value, Error> { parsed(row.get_ref(at)?.as_str().map_err(rusqlite::Error::from)?) };
     let (proposed, run): (Option<u64>, Option<String>) = (row.get(10)?, row.get(11)?);
+    let fast: Option<String> = row.get(13)?;
     Ok(StoredRoutine {
         id: row.get(0)?,
         name: row.get(1)?,
@@ -378,6 +399,7 @@ fn routine(row: &Row<'_>) -> Result<StoredRoutine, Error> {
         trust: row.get(5)?,
         allowed: json(6)?,
         defaults: json(7)?,
+        fast_steps: fast.map_or(Ok(Value::Null), |fast| parsed(&fast))?,
         created_at: row.get(8)?,
         updated_at: row.get(9)?,
         proposed: proposed.map(|n| (n, run.unwrap_or_default())),

@@ -235,6 +235,21 @@ impl Registry {
                 format!("unknown tool {name:?}; list the tools for valid names"),
             ));
         };
+        self.run(&tool, &toolset, call, arguments)
+    }
+
+    /// Calls a tool of a toolset that may not be registered. Redacts and truncates like [`call`](Self::call).
+    ///
+    /// # Errors
+    /// `TOOL_UNAVAILABLE`, and errors of the tool.
+    pub fn run(
+        &self,
+        tool: &Tool,
+        toolset: &str,
+        call: &ToolContext<'_>,
+        arguments: Map<String, Value>,
+    ) -> Result<Outcome, ToolError> {
+        let name = &tool.name;
         if !tool.is_available(call.scope) {
             let message = match tool.needs() {
                 Some(what) => format!("{name} is unavailable; it requires {what}"),
@@ -243,7 +258,7 @@ impl Registry {
             return Err(ToolError::new(Code::ToolUnavailable, message));
         }
         if tool.effects == Effects::Unknown && !tool.read_only {
-            check_unknown(&tool, &toolset, call, &arguments)?;
+            check_unknown(tool, toolset, call, &arguments)?;
         }
         match tool.call(call, arguments) {
             Ok(outcome) => {
@@ -253,7 +268,7 @@ impl Registry {
                     .partition(|(name, _)| name == SECRET_FIELD || outcome.covered.contains(name.as_str()));
                 let fields = self.covered(rest).into_iter().chain(done).collect();
                 // Redact before truncating: the rest of a truncated secret would not be recognised.
-                let fields = match bounds(&toolset) {
+                let fields = match bounds(toolset) {
                     Some(bounds) => cap_fields(fields, bounds),
                     None => fields,
                 };
@@ -266,7 +281,7 @@ impl Registry {
                 let mark = details.remove(SECRET_FIELD);
                 let mut details = self.covered(details);
                 details.extend(mark.map(|mark| (SECRET_FIELD.to_owned(), mark)));
-                let (message, details) = match bounds(&toolset) {
+                let (message, details) = match bounds(toolset) {
                     Some(bounds) => (cap_error(&message), cap_fields(details, bounds)),
                     None => (message, details),
                 };

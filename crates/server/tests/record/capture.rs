@@ -39,7 +39,7 @@ impl Stage {
     }
 
     /// The bytes of a screenshot.
-    fn picture(&self, path: &str) -> Vec<u8> {
+    pub(crate) fn picture(&self, path: &str) -> Vec<u8> {
         let mut answer = Vec::new();
         self.served.api.send("GET", path, None, "Connection: close\r\n").read_to_end(&mut answer).unwrap();
         let head = answer.windows(4).position(|part| part == b"\r\n\r\n").unwrap();

@@ -231,9 +231,14 @@ fn a_routine_is_verified_by_a_run_that_does_what_was_recorded() {
     assert_eq!(report["verification"], json!({ "verified": true, "problems": [] }), "{report:#}");
     assert_eq!(shop.routine()["trust"], "verified");
     // A run without verification does not make it verified.
-    shop.write(|text| text.replace("Archive it", "Archive"), plan(&shop, right()));
+    // The program does the first two steps, with three calls; the model does the one whose text was changed.
+    let calls =
+        [Do::Look, Do::Look, Do::Look, Do::Look, press("data-n=\"1002\""), step("done", 3), Do::Say("Archived.")];
+    shop.write(|text| text.replace("Archive it", "Archive"), calls.to_vec());
     let report = shop.run_plainly();
     assert_eq!(report["status"], "done", "{report:#}");
+    let how: Vec<&Value> = report["steps"].as_array().unwrap().iter().map(|step| &step["how"]).collect();
+    assert_eq!(how, ["fast", "fast", "model"], "{report:#}");
     assert_eq!(shop.routine()["trust"], "untried");
 }
 

@@ -238,6 +238,8 @@ impl Agents {
         }
         let (id, name, of) = (store::new_id()?, name.to_owned(), recording_id.to_owned());
         let read = read.map(routine::normalise);
+        let events =
+            stored_events(&inner.store, recording_id).map_err(|problem| Error::conflict(problem.to_string()))?;
         let decide = move |stored: &StoredRecording| {
             let mut state = state_of(stored);
             let review = state.review.as_ref().filter(|_| state.status == CompileStatus::Review);
@@ -254,7 +256,7 @@ impl Agents {
                 markdown: review.routine_markdown.clone(),
                 recording: Some(of.clone()),
                 defaults: defaults.clone(),
-                step_events: json!(recorded(review, &state.exclude)),
+                step_events: json!(recorded(review, &state.exclude, &events)),
             };
             (state.status, state.routine_id) = (CompileStatus::Completed, Some(id.clone()));
             Ok((routine, json!(state)))
@@ -304,12 +306,17 @@ fn recording_of(store: &Store, id: &str) -> Result<StoredRecording, Error> {
 }
 
 /// The events of a routine, as they are stored with it.
-fn recorded(review: &Review, exclude: &[u64]) -> Recorded {
-    Recorded {
+fn recorded(review: &Review, exclude: &[u64], events: &[Event]) -> Recorded {
+    let mut recorded = Recorded {
         steps: review.step_events.clone(),
         left_out: review.left_out.iter().flat_map(|left_out| left_out.events.clone()).collect(),
         exclude: exclude.to_vec(),
+        ..Recorded::default()
+    };
+    if let Ok(routine) = routine::parse(&review.routine_markdown) {
+        recorded.note_text(&routine, events);
     }
+    recorded
 }
 
 fn check_excluded(events: &[Event], exclude: &[u64]) -> Result<(), Error> {

@@ -14,8 +14,8 @@ use cdpilot::sync::Deadline;
 use std::time::Duration;
 
 pub(in crate::agent) const LOGIN_REQUIRED: &str = "LOGIN_REQUIRED";
-const LIMIT_REACHED: &str = "LIMIT_REACHED";
-const POSTCONDITION_FAILED: &str = "POSTCONDITION_FAILED";
+pub(super) const LIMIT_REACHED: &str = "LIMIT_REACHED";
+pub(super) const POSTCONDITION_FAILED: &str = "POSTCONDITION_FAILED";
 /// Limits of a run that sets none.
 const SECONDS: f64 = 3_600.0;
 const MODEL_STEPS: u32 = 60;
@@ -39,6 +39,24 @@ pub(in crate::agent) struct Ending {
     pub(in crate::agent) code: &'static str,
     /// What happened and what to do, as a sentence.
     pub(in crate::agent) problem: String,
+}
+
+/// Codes of runs that were not done.
+const CODES: [&str; 9] = [
+    LOGIN_REQUIRED,
+    LIMIT_REACHED,
+    POSTCONDITION_FAILED,
+    "TARGET_NOT_FOUND",
+    "TARGET_AMBIGUOUS",
+    "NOT_ACTIONABLE",
+    "APPROVAL_REFUSED",
+    "NO_MODEL",
+    "INTERRUPTED",
+];
+
+/// A code of a run as a constant.
+pub(super) fn known_code(code: &str) -> &'static str {
+    CODES.into_iter().find(|known| *known == code).unwrap_or(POSTCONDITION_FAILED)
 }
 
 /// What a final answer leads to.
@@ -135,7 +153,7 @@ impl RoutineRun {
     }
 
     /// Names of the files that were downloaded since the turn began.
-    fn downloads(&self, pages: &Profile) -> Vec<String> {
+    pub(super) fn downloads(&self, pages: &Profile) -> Vec<String> {
         let tail = pages.events().since(self.events, MOST_EVENTS);
         let names = tail.entries.iter().filter_map(|entry| match &*entry.event {
             LogEvent::Download(download) if pages.targets().iter().any(|own| *own == *download.target_id.as_str()) => {
@@ -211,7 +229,7 @@ impl RoutineRun {
 }
 
 /// An address without query and fragment, which may contain secrets, shortened.
-fn address_of(url: &str) -> String {
+pub(super) fn address_of(url: &str) -> String {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     url.get(..end).unwrap_or(url).chars().take(MOST_ADDRESS).collect()
 }

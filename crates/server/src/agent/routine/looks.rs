@@ -13,7 +13,8 @@ use cdpilot::code::Code;
 const HIGHLIGHT: &str = "highlight";
 const KEYWORDS: &str = "keywords";
 /// Tools that act on a page.
-const ACTING: [&str; 9] = [
+const ACTING: [&str; 10] = [
+    crate::tools::browser::RECORDED,
     "element_interaction",
     "browser_click",
     "browser_type",

@@ -10,15 +10,19 @@
 //! | `tool` | the tool `routine_step` |
 //! | `looks` | what looks and actions have to do with the step in progress |
 //! | `ends` | limits, login pages, the final answer |
+//! | `fast` | steps that the program does without a model |
+//! | `trust` | what a run says about its routine |
 //! | `verify` | comparing a run with the recording of its routine |
 //! | `permissions` | what a person has allowed for all later runs |
 
 mod ends;
+mod fast;
 mod looks;
 mod permissions;
 mod report;
 mod start;
 mod tool;
+mod trust;
 mod verify;
 
 use std::collections::BTreeMap;
@@ -28,11 +32,12 @@ use std::time::Instant;
 use crate::control::Profile;
 
 use crate::routine::{self, Routine, Step};
-use crate::store::{Image, RunChange, RunStatus, Store, StoredRun};
+use crate::store::{Image, RunChange, RunStatus, Store, StoredRun, Trust};
 use cdpilot::sync::Deadline;
 
 use super::{Error, WRITE};
 pub(super) use ends::{Answered, Ending};
+pub(super) use fast::Fast;
 pub use permissions::Permission;
 pub(super) use permissions::StepScope;
 use report::Report;
@@ -64,6 +69,10 @@ pub(super) struct RoutineRun {
     counted: Instant,
     /// How it ended, and the code of the reason.
     ended: Option<(RunStatus, Option<String>)>,
+    /// What that means for the trust in its routine.
+    judged: Option<Trust>,
+    /// Whether that is decided.
+    is_judged: bool,
     /// Number of the last event of the browser before it; downloads after it are its own.
     events: u64,
 }
@@ -88,6 +97,8 @@ impl RoutineRun {
             ids: (run.routine, run.id),
             counted: Instant::now(),
             ended: None,
+            judged: None,
+            is_judged: false,
             events: 0,
         };
         if let Some(n) = new.report.pinned {
@@ -113,7 +124,7 @@ impl RoutineRun {
         }
         let report = serde_json::to_value(&self.report).ok();
         let (status, code) = self.ended.clone().unzip();
-        let trust = status.and_then(|status| self.trust(status));
+        let trust = self.judged.take();
         Some(RunChange { status, code: code.flatten(), report, trust, images: std::mem::take(&mut self.images) })
     }
 
@@ -125,6 +136,7 @@ impl RoutineRun {
             state.step.status = StepStatus::Pending;
             self.report.requests_since = 0;
             self.is_changed = true;
+            self.retry_fast();
         }
     }
 

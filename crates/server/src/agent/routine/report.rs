@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::fast::FastRun;
 use super::verify::{RunVerification, Verification};
 use crate::routine::Routine;
 use crate::store::StoredRun;
@@ -153,6 +154,8 @@ pub struct RunFacts {
     pub verification: Option<RunVerification>,
     /// Requests to the model.
     pub model_requests: u32,
+    /// The version that it proposes.
+    pub proposed_version: Option<u64>,
 }
 
 /// What the stored report of a run says.
@@ -171,7 +174,14 @@ pub fn run_facts(run: &StoredRun) -> RunFacts {
         *count += 1;
     }
     let verification = report.verification.and_then(|verification| verification.outcome);
-    RunFacts { steps, counts, result: report.result, verification, model_requests: report.model_requests }
+    RunFacts {
+        steps,
+        counts,
+        result: report.result,
+        verification,
+        model_requests: report.model_requests,
+        proposed_version: report.proposed_version,
+    }
 }
 
 /// What is stored of a run besides its state.
@@ -198,6 +208,10 @@ pub(super) struct Report {
     pub(super) is_recorded: bool,
     /// How it is compared with the recording.
     pub(super) verification: Option<Verification>,
+    /// What is done without a model; `None` if the model does all.
+    pub(super) fast: Option<FastRun>,
+    /// The version with elements that were found anew, which the run proposes.
+    pub(super) proposed_version: Option<u64>,
     /// How often the model wanted to end too early, or with a result that does not fit.
     pub(super) reminders: u32,
 }

@@ -4,12 +4,17 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::fast::FastRun;
 use super::report::{Report, RunLimits};
 use super::verify;
+use crate::agent::agents::Inner;
 use crate::agent::settings::{Mode, NewConversation};
+use crate::agent::turn::NO_MODEL;
 use crate::agent::{Agents, Error, WRITE};
 use crate::control::Control;
 use crate::llm::Models;
+use crate::record::stored_events;
+use crate::replay::{self, Recorded};
 use crate::routine::{self, Context, PlaceholderKind, Problem, Routine};
 use crate::store::StoredRoutine;
 use cdpilot::sync::Deadline;
@@ -38,6 +43,8 @@ pub struct RoutineStart {
     pub limits: RunLimits,
     /// Whether the run is recorded and compared with the recording of the routine.
     pub verify: bool,
+    /// Whether it stops where a step needs a model.
+    pub fast_only: bool,
 }
 
 /// Why a run was not started. No tab was opened.
@@ -88,10 +95,14 @@ impl Agents {
     /// [`RoutineError`]; nothing is stored and no tab is opened after one.
     pub fn run_routine(&self, start: RoutineStart, deadline: Deadline<'_>) -> Result<(String, u64), RoutineError> {
         let inner = self.inner();
-        let RoutineStart { routine: stored, conversation, inputs, secrets, limits, verify } = start;
+        let RoutineStart { routine: stored, conversation, inputs, secrets, limits, verify, fast_only } = start;
+        let has_model = conversation.model.as_deref() != Some(NO_MODEL);
         let parsed = check_routine(&inner.control, &stored.markdown).map_err(RoutineError::Invalid)?;
         let inputs = Inputs::of(&parsed, inputs)?;
         let mut conversation = conversation.mode(Mode::RoutineReplay);
+        if !has_model {
+            conversation.toolsets = BLIND.map(ToOwned::to_owned).to_vec();
+        }
         if conversation.toolsets.is_empty() {
             let models = Models::of(inner.control.home()).map_err(Error::from)?;
             let alias = conversation.model.as_deref().unwrap_or(&inner.control.config().agent.model);
@@ -119,7 +130,7 @@ impl Agents {
             RoutineError::Inputs(format!("the starting address with these inputs is refused: {problem}"))
         })?;
         let filled = routine::parse(&markdown).map_err(RoutineError::Invalid)?;
-        if limits.cost.is_some() {
+        if limits.cost.is_some() && has_model {
             let models = Models::of(inner.control.home()).map_err(Error::from)?;
             let alias = conversation.model.as_deref().unwrap_or(&inner.control.config().agent.model);
             let (_, model) = models.find(Some(alias)).map_err(Error::from)?;
@@ -135,6 +146,22 @@ impl Agents {
             true => Some(verify::plan(inner, &stored, &parsed, recorded.as_ref(), &inputs.plain)?),
             false => None,
         };
+        let only = fast_only || !has_model;
+        let fast = match verify {
+            true => None,
+            false => fast(inner, &stored, &parsed, recorded.as_ref(), &inputs)?,
+        };
+        if only && (verify || fast.is_none()) {
+            return Err(RoutineError::Agent(Error::conflict(match verify {
+                true => {
+                    "a run that is compared with the recording needs a model; leave out model: \"none\" and fast_only"
+                }
+                false => {
+                    "no step of the routine can be done without a model: fast_steps of the routine lists those that can"
+                }
+            })));
+        }
+        let fast = fast.map(|fast| fast.only(only).at(&address));
         let id = self.create(conversation)?;
         let sensitive: Vec<String> = inputs.sensitive.keys().cloned().collect();
         for (name, value) in inputs.sensitive {
@@ -145,6 +172,11 @@ impl Agents {
         if let Some(verification) = verification {
             report.verification = Some(self.watch(&id, (&stored.name, &address), verification, deadline)?);
         }
+        let is_open = verify || fast.is_some();
+        if fast.is_some() {
+            self.open_start(&id, &address, deadline)?;
+        }
+        report.fast = fast;
         let kept = &inner.control.config().routines;
         let created = inner.store.create_run(
             &id,
@@ -153,7 +185,7 @@ impl Agents {
             (kept.keep_runs, kept.keep_days),
             Deadline::after(WRITE),
         );
-        let message = if verify { format!("{markdown}\n{OPENED}") } else { markdown };
+        let message = if is_open { format!("{markdown}\n{OPENED}") } else { markdown };
         let sent = created.map_err(Error::from).and_then(|()| self.send(&id, &message));
         match sent {
             Ok(after) => Ok((id, after)),
@@ -163,6 +195,29 @@ impl Agents {
             }
         }
     }
+}
+
+/// What a run does without a model; `None` if that is nothing.
+fn fast(
+    inner: &Inner,
+    stored: &StoredRoutine,
+    routine: &Routine,
+    recorded: Option<&Recorded>,
+    inputs: &Inputs,
+) -> Result<Option<FastRun>, Error> {
+    let (Some(recorded), Some(source)) = (recorded, stored.recording.as_ref().filter(|_| stored.source_present)) else {
+        return Ok(None);
+    };
+    let events = stored_events(&inner.store, source).map_err(|problem| Error::conflict(problem.to_string()))?;
+    let mut given = inputs.plain.clone();
+    // That they are given counts; their values are not known here.
+    given.extend(inputs.sensitive.keys().map(|name| (name.clone(), String::new())));
+    let plan = replay::plan(routine, recorded, &events, &given);
+    if plan.fast_steps().is_empty() {
+        return Ok(None);
+    }
+    let changed = recorded.inputs.iter().filter_map(|(name, was)| Some((was.clone(), inputs.plain.get(name)?.clone())));
+    Ok(Some(FastRun::new(plan, source.clone(), changed.collect())))
 }
 
 /// The name under which the value of a sensitive input is kept in memory while its run lasts.

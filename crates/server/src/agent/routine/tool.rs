@@ -155,6 +155,14 @@ impl RoutineRun {
         }
     }
 
+    /// No step is in progress any more.
+    pub(super) fn unpin(&mut self) {
+        self.report.pinned = None;
+        self.report.requests_since = 0;
+        self.scope.set_step(0);
+        self.is_changed = true;
+    }
+
     /// A step as the model gets it.
     fn described(&self, n: u32) -> Value {
         let Some(step) = self.step(n) else { return Value::Null };
@@ -173,7 +181,7 @@ impl RoutineRun {
     }
 
     /// A text with the values that earlier steps have read.
-    fn with_values(&self, text: &str) -> String {
+    pub(super) fn with_values(&self, text: &str) -> String {
         self.report
             .values
             .iter()
@@ -301,6 +309,7 @@ impl RoutineRun {
         });
         let note = given.note.as_deref().map(|note| short(note, MOST_NOTE)).filter(|note| !note.is_empty());
         let table = self.table(n);
+        let is_handed = self.report.fast.as_ref().is_some_and(|fast| fast.is_handed(n));
         let Some(state) = self.report.state(n) else { return Err(bad("there is no such step")) };
         if state.is_refused {
             let problem =
@@ -327,13 +336,20 @@ impl RoutineRun {
             }
         }
         let is_skipped = is_optional && !state.has_acted;
-        state.step.status = if is_skipped { StepStatus::Skipped } else { StepStatus::Done };
+        // The program has looked for its target in vain, and the model has found it.
+        let is_anew = |cause: &RunCause| ["TARGET_NOT_FOUND", "TARGET_AMBIGUOUS"].contains(&&*cause.code);
+        let is_healed = is_handed && state.step.cause.as_ref().is_some_and(is_anew);
+        state.step.status = match (is_skipped, is_healed) {
+            (true, _) => StepStatus::Skipped,
+            (false, true) => StepStatus::Healed,
+            (false, false) => StepStatus::Done,
+        };
         state.step.how = Some(if state.has_help { StepHow::Person } else { StepHow::Model });
         state.step.note = note;
-        state.step.cause = None;
-        self.report.pinned = None;
-        self.report.requests_since = 0;
-        self.scope.set_step(0);
+        if !is_healed {
+            state.step.cause = None;
+        }
+        self.unpin();
         let ended = if is_skipped { "skipped" } else { "done" };
         let mut answer = json!({ "success": true, "step": n, "status": ended });
         match self.report.next() {

@@ -16,7 +16,7 @@ use crate::agent::guard::Wanted;
 use crate::agent::turn::{Draft, End, Turn};
 use crate::agent::{Agents, Error, WRITE, questions};
 use crate::compile::missing_actions;
-use crate::control::NewTab;
+use crate::control::{NewTab, Profile};
 use crate::llm::ToolCall;
 use crate::record::draft::draft;
 use crate::record::{Event, PageShown, StartRecording, Window, stored_events};
@@ -24,7 +24,7 @@ use crate::replay::{
     Miss, Recorded, Replaced, StepTrace, actions, verify_end, verify_refused, verify_steps, with_effects,
 };
 use crate::routine::{PlaceholderKind, Routine, placeholders};
-use crate::store::{ConversationState, RecordingStatus, RunStatus, StoredRoutine, Trust};
+use crate::store::{ConversationState, RecordingStatus, RunStatus, StoredRoutine};
 use cdpilot::code::Code;
 use cdpilot::sync::Deadline;
 use std::time::Duration;
@@ -121,6 +121,27 @@ fn events_of(inner: &Inner, recording: &str) -> Result<Vec<Event>, Error> {
 }
 
 impl Agents {
+    /// Opens an address in a new tab of a run.
+    fn open_in(&self, conversation: &str, address: &str, deadline: Deadline<'_>) -> Result<Profile, Error> {
+        let profile = self.profile_of(conversation)?;
+        let tab = NewTab { url: address.to_owned(), label: None, background: false };
+        profile.open_tab(tab, deadline)?;
+        Ok(profile)
+    }
+
+    /// Opens the starting address of a run that is not started if it cannot be opened.
+    pub(super) fn open_start(
+        &self,
+        conversation: &str,
+        address: &str,
+        deadline: Deadline<'_>,
+    ) -> Result<(), RoutineError> {
+        self.open_in(conversation, address, deadline).map(drop).map_err(|error| {
+            let _ = self.delete(conversation, deadline);
+            error.into()
+        })
+    }
+
     /// Opens the starting address of a run in a new tab, and begins to record its tabs.
     pub(super) fn watch(
         &self,
@@ -129,11 +150,9 @@ impl Agents {
         verification: Verification,
         deadline: Deadline<'_>,
     ) -> Result<Verification, RoutineError> {
-        let started = self.profile_of(conversation).and_then(|profile| {
+        let started = self.open_in(conversation, address, deadline).and_then(|profile| {
             let recordings = self.inner().recordings.get();
             let recordings = recordings.ok_or_else(|| Error::conflict("this server records nothing"))?;
-            let tab = NewTab { url: address.to_owned(), label: None, background: false };
-            profile.open_tab(tab, deadline)?;
             let wanted = StartRecording {
                 profile,
                 conversation: Some(conversation.to_owned()),
@@ -157,17 +176,6 @@ impl Agents {
 }
 
 impl RoutineRun {
-    /// What an end of the run says about the trust in its version.
-    pub(super) fn trust(&self, status: RunStatus) -> Option<Trust> {
-        let outcome = self.report.verification.as_ref().and_then(|verification| verification.outcome.as_ref());
-        match (status, outcome) {
-            (RunStatus::Done, Some(outcome)) => outcome.verified.then_some(Trust::Verified),
-            (RunStatus::Done, None) => (!self.report.is_recorded).then_some(Trust::Verified),
-            (RunStatus::Failed, _) => Some(Trust::Failing),
-            _ => None,
-        }
-    }
-
     /// Whether it was compared with the recording, and did what was recorded.
     pub(in crate::agent) fn is_verified(&self) -> bool {
         let outcome = self.report.verification.as_ref().and_then(|verification| verification.outcome.as_ref());

@@ -72,7 +72,7 @@ pub(super) fn reported(report: &Report, index: u64, kind: EventType, tab: u64, p
 }
 
 /// An address as it is stored: tokens in it are covered.
-pub(super) fn address(url: &str) -> String {
+pub(crate) fn address(url: &str) -> String {
     let url: String = url.chars().take(MOST_TEXT).collect();
     Secrets::default().cover(&url).into_owned()
 }
@@ -83,7 +83,7 @@ pub(super) fn text(text: &str) -> String {
 }
 
 /// The frames from the top document to a frame, without the top one.
-pub(super) fn path(view: &View, frame: &FrameId) -> Vec<FrameStep> {
+pub(crate) fn path(view: &View, frame: &FrameId) -> Vec<FrameStep> {
     let mut path = Vec::new();
     let mut at = frame.clone();
     while path.len() < DEEPEST {

@@ -9,11 +9,12 @@ use super::conversations::{ENDPOINT, agents, follow};
 use super::{Call, Reply, browsers};
 use crate::agent::{NewConversation, RoutineError, RoutineStart, RunLimits, check_routine, run_facts};
 use crate::api::{
-    ChangeRoutine, CreateRoutine, Login, NoFields, OneRoutine, OneVersion, ProposedVersion, Removed, RoutineCreated,
-    RoutineInfo, RoutineInput, RoutineList, RoutinePermission, RunDefaults, RunInfo, RunList, RunRoutine, VersionInfo,
-    VersionList, VersionQuery,
+    ChangeRoutine, CreateRoutine, FoundElement, Login, NoFields, OneRoutine, OneVersion, ProposedVersion, Removed,
+    RoutineCreated, RoutineInfo, RoutineInput, RoutineList, RoutinePermission, RunDefaults, RunInfo, RunList,
+    RunRoutine, VersionInfo, VersionList, VersionQuery,
 };
 use crate::http::Answer;
+use crate::record::stored_events;
 use crate::replay::Recorded;
 use crate::routine;
 use crate::store::{
@@ -78,8 +79,15 @@ fn kept_events(call: &Call<'_>, before: &StoredRoutine, markdown: &str) -> Resul
     let Some(recorded) = recorded else { return Ok(Value::Null) };
     match (routine::parse(&before.markdown), routine::parse(markdown)) {
         (Ok(old), Ok(new)) => {
-            let steps = routine::kept_events(&old, &new, &recorded.steps);
-            Ok(json!(Recorded { steps, ..recorded }))
+            let source = before.recording.as_deref().filter(|_| before.source_present);
+            let events = source.and_then(|id| stored_events(store(call).ok()?, id).ok()).unwrap_or_default();
+            let mut kept = Recorded {
+                steps: routine::kept_events(&old, &new, &recorded.steps),
+                digests: routine::kept_events(&old, &new, &recorded.digests),
+                ..recorded
+            };
+            kept.note_fast(&new, &events);
+            Ok(json!(kept))
         }
         _ => Ok(Value::Null),
     }
@@ -98,7 +106,8 @@ pub(super) fn versions(call: &Call<'_>, _: NoFields) -> Result<VersionList, ApiE
 }
 
 pub(super) fn version(call: &Call<'_>, query: VersionQuery) -> Result<OneVersion, ApiError> {
-    let all = store(call)?.routine_versions(&found(call)?.id, deadline())?;
+    let routine = found(call)?;
+    let all = store(call)?.routine_versions(&routine.id, deadline())?;
     let find = |n: u64| {
         let known = all.iter().find(|version| version.n == n);
         known.ok_or_else(|| ApiError::new(Code::NotFound, format!("the routine has no version {n}")))
@@ -108,7 +117,22 @@ pub(super) fn version(call: &Call<'_>, query: VersionQuery) -> Result<OneVersion
         Some(n) => Some(routine::unified(&find(n)?.markdown, &version.markdown)),
         None => None,
     };
-    Ok(OneVersion { version: version_info(version.clone()), difference })
+    let recorded: Recorded = serde_json::from_value(version.step_events.clone()).unwrap_or_default();
+    let found = recorded.found.into_iter().map(|(event, found)| FoundElement {
+        step: found.step,
+        was: found.was,
+        now: found.now,
+        recorded_image: recorded_image(call, routine.recording.as_deref(), event),
+        image: Some(format!("/routines/{}/runs/{}/images/{}", routine.id, found.run, found.step)),
+    });
+    Ok(OneVersion { version: version_info(version.clone()), difference, found: found.collect() })
+}
+
+/// Path of the recorded picture of an event, if there is one.
+fn recorded_image(call: &Call<'_>, recording: Option<&str>, event: u64) -> Option<String> {
+    let id = recording?;
+    let picture = store(call).ok()?.recording_picture(id, event, false, deadline()).ok()?;
+    picture.map(|_| format!("/recordings/{id}/keyframes/{event}"))
 }
 
 pub(super) fn approve(call: &Call<'_>, _: NoFields) -> Result<OneRoutine, ApiError> {
@@ -142,10 +166,6 @@ pub(super) fn remove_permission(call: &Call<'_>, _: NoFields) -> Result<OneRouti
 /// Starts a run, and streams its events.
 pub(super) fn run(call: &Call<'_>, wanted: RunRoutine) -> Result<Reply, ApiError> {
     let (agents, routine) = (agents(call)?, found(call)?);
-    if wanted.model.as_deref() == Some("none") || wanted.fast_only {
-        let problem = "steps cannot be run without a model yet; leave out model: \"none\" and fast_only";
-        return Err(ApiError::new(Code::Conflict, problem));
-    }
     let defaults: RunDefaults = serde_json::from_value(routine.defaults.clone()).unwrap_or_default();
     let limits = merged(wanted.limits, defaults.limits);
     checked_limits(&limits)?;
@@ -182,6 +202,7 @@ pub(super) fn run(call: &Call<'_>, wanted: RunRoutine) -> Result<Reply, ApiError
         secrets: wanted.secrets,
         limits,
         verify: wanted.verify,
+        fast_only: wanted.fast_only,
     };
     let (id, after) = agents.run_routine(start, call.deadline).map_err(refused)?;
     follow(agents, &id, after)
@@ -341,7 +362,10 @@ pub(super) fn info(stored: StoredRoutine) -> RoutineInfo {
             (Some(_), false) => "deleted",
         },
         source_recording_id: stored.recording,
-        fast_steps: Vec::new(),
+        fast_steps: match stored.source_present {
+            true => serde_json::from_value(stored.fast_steps).unwrap_or_default(),
+            false => Vec::new(),
+        },
         trust: stored.trust.as_str(),
         proposed: stored.proposed.map(|(version, run_id)| ProposedVersion { version, run_id }),
         defaults: stored.defaults,
@@ -373,6 +397,7 @@ fn run_info(run: &StoredRun) -> RunInfo {
         result: facts.result,
         verification: facts.verification,
         model_requests: facts.model_requests,
+        proposed_version: facts.proposed_version,
         started_at: run.started_at,
         ended_at: run.ended_at,
     }

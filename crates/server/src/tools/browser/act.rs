@@ -43,6 +43,29 @@ fn tool(browser: &BrowserTools, action: &'static ActionSpec, tool: ToolSpec) -> 
     Tool::new(tool.name, tool.description, schema, Arc::new(handler))
 }
 
+/// The tool that does what was recorded: any action with the fields of `POST /act`, in the tab `target`.
+pub(super) fn recorded(browser: &BrowserTools) -> Tool {
+    let schema = json!({ "type": "object", "properties": { TARGET: { "type": "string" } } });
+    let handler = Recorded { browser: browser.clone() };
+    Tool::new(super::RECORDED, "Do an action of the recording.", schema, Arc::new(handler))
+}
+
+/// Performs a recorded action.
+struct Recorded {
+    browser: BrowserTools,
+}
+
+impl Handler for Recorded {
+    fn call(&self, call: &ToolContext<'_>, mut given: Map<String, Value>) -> Result<Outcome, ToolError> {
+        let target = given.remove(TARGET);
+        let act = Act::parse(Value::Object(given))?;
+        if matches!(act.kind, ActKind::Evaluate { .. }) {
+            return Err(ToolError::new(Code::BadRequest, "scripts are not recorded"));
+        }
+        self::act(&self.browser.on(call), call, act, target.as_ref().and_then(Value::as_str))
+    }
+}
+
 /// The fields that are arguments, with the names of the arguments.
 fn arguments_of(
     fields: &'static [FieldSpec],

@@ -36,7 +36,9 @@ use cdpilot::redact::Secrets;
 use cdpilot::sync::Deadline;
 
 /// The toolset of the browser tools.
-pub(super) const BROWSER: &str = "browser";
+pub(crate) const BROWSER: &str = "browser";
+/// The tool that does what was recorded. Models do not get it: runs of routines call it by themselves.
+pub(crate) const RECORDED: &str = "recorded_action";
 /// Default time limit of a call. Many clients give up after a minute.
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum size of a result, in characters. Larger results are saved to a file.
@@ -105,13 +107,22 @@ impl BrowserTools {
 
     fn add(&self, registry: &Registry, tools: impl IntoIterator<Item = Tool>) -> Result<(), RegistryError> {
         for tool in tools {
-            let (begins, fails) = (self.clone(), self.clone());
-            let begin = move |call: &ToolContext<'_>| begins.on(call).begin();
-            let fail = move |call: &ToolContext<'_>, error| fails.on(call).failed(error);
-            let tool = tool.beginning(begin).failing(fail).with_effects(Effects::Checked);
-            registry.register(BROWSER, tool)?;
+            registry.register(BROWSER, self.complete(tool))?;
         }
         Ok(())
+    }
+
+    /// A tool with what all browser tools do at their begin and after an error.
+    fn complete(&self, tool: Tool) -> Tool {
+        let (begins, fails) = (self.clone(), self.clone());
+        let begin = move |call: &ToolContext<'_>| begins.on(call).begin();
+        let fail = move |call: &ToolContext<'_>, error| fails.on(call).failed(error);
+        tool.beginning(begin).failing(fail).with_effects(Effects::Checked)
+    }
+
+    /// The tool [`RECORDED`]. It is not registered.
+    pub(crate) fn recorded(&self) -> Tool {
+        self.complete(act::recorded(self))
     }
 
     /// Binds the tools to one call.

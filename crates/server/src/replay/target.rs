@@ -1,0 +1,143 @@
+//! Which element of a page is the recorded one.
+//!
+//! Frame, role, name and container have to be those of the recording; a test id or a lasting selector chooses among several that
+//! are left, and never brings one back. Places in a list choose nothing: lists change their order.
+
+use cdpilot::page::AnchorQuery;
+
+use super::same::{Replaced, key};
+use super::verify::quoted;
+use crate::record::draft::{Anchor, DialogAnswer};
+use crate::record::{Container, Element, FrameStep};
+
+/// An element of a page that has the role and name of a recorded one.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// Its ref.
+    pub reference: String,
+    /// The frames from the top document to its own.
+    pub frame: Vec<FrameStep>,
+    /// Its description, as a recording has it.
+    pub element: Element,
+}
+
+/// What became of looking for a recorded element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// It is this one: its ref.
+    One(String),
+    /// It is not there. Elements with its role and name that are elsewhere, described.
+    Absent(Vec<String>),
+    /// Several may be it.
+    Several(Vec<String>),
+}
+
+/// What the page is asked about a recorded element.
+#[must_use]
+pub fn query(anchor: &Anchor) -> AnchorQuery {
+    AnchorQuery {
+        role: role(anchor).to_owned(),
+        key: key(name(anchor)),
+        selectors: anchor.selectors.clone(),
+        test_id: anchor.test_id.clone(),
+    }
+}
+
+/// The recorded element among those that have its role and name. `anywhere`: what is around it is not known.
+#[must_use]
+pub fn target(anchor: &Anchor, frame: &[FrameStep], candidates: &[Candidate], anywhere: bool) -> Target {
+    let wanted = key(name(anchor));
+    let is_called = |one: &&Candidate| {
+        let (own, seen) = (role(anchor), Anchor::from(&one.element));
+        own == role(&seen) && key(name(&seen)) == wanted
+    };
+    let named: Vec<&Candidate> = candidates.iter().filter(is_called).collect();
+    let is_there = |one: &&&Candidate| {
+        is_same_frame(frame, &one.frame)
+            && (anywhere || is_same_container(anchor.container.as_ref(), one.element.container.as_ref()))
+    };
+    let mut left: Vec<&Candidate> = named.iter().filter(is_there).copied().collect();
+    narrow(&mut left, |one| frame.iter().map(|step| step.index).eq(one.frame.iter().map(|step| step.index)));
+    narrow(&mut left, |one| !anchor.test_id.is_empty() && one.element.test_id == anchor.test_id);
+    let lasting = |selector: &&String| !selector.contains(":nth-");
+    narrow(&mut left, |one| {
+        anchor.selectors.iter().filter(lasting).any(|selector| one.element.selectors.contains(selector))
+    });
+    match left.as_slice() {
+        [one] => Target::One(one.reference.clone()),
+        [] => Target::Absent(texts(&named)),
+        _ => Target::Several(texts(&left)),
+    }
+}
+
+/// Keeps the elements for which something holds, if it holds for some, and there are several.
+fn narrow(left: &mut Vec<&Candidate>, holds: impl Fn(&Candidate) -> bool) {
+    if left.len() > 1 && left.iter().any(|one| holds(one)) {
+        left.retain(|one| holds(one));
+    }
+}
+
+/// Whether a path of frames is the recorded one, wherever the frames are in their parents.
+#[must_use]
+pub fn is_same_frame(recorded: &[FrameStep], seen: &[FrameStep]) -> bool {
+    let is_same = |(own, other): (&FrameStep, &FrameStep)| {
+        own.name == other.name && Replaced::default().is_same_address(&own.url, &other.url)
+    };
+    recorded.len() == seen.len() && recorded.iter().zip(seen).all(is_same)
+}
+
+fn is_same_container(recorded: Option<&Container>, seen: Option<&Container>) -> bool {
+    match (recorded, seen) {
+        (None, None) => true,
+        (Some(own), Some(other)) => {
+            let is_same_link = own.href.is_empty() || other.href.is_empty() || own.href == other.href;
+            own.kind == other.kind && key(&own.title) == key(&other.title) && is_same_link
+        }
+        _ => false,
+    }
+}
+
+/// Whether two elements have the same role, name, container and frame.
+pub(super) fn is_same_place(
+    (own, frame): (&Anchor, &[FrameStep]),
+    (other, other_frame): (&Anchor, &[FrameStep]),
+) -> bool {
+    role(own) == role(other)
+        && key(name(own)) == key(name(other))
+        && is_same_container(own.container.as_ref(), other.container.as_ref())
+        && is_same_frame(frame, other_frame)
+}
+
+/// An element as a part of a sentence.
+#[must_use]
+pub fn described(anchor: &Anchor) -> String {
+    let mut out = role(anchor).to_owned();
+    let name = name(anchor);
+    if !name.is_empty() {
+        out.push(' ');
+        out.push_str(&quoted(name));
+    }
+    if let Some(container) = &anchor.container {
+        out.push_str(&format!(" in {} {}", container.kind, quoted(&container.title)));
+    }
+    out
+}
+
+fn texts(all: &[&Candidate]) -> Vec<String> {
+    all.iter().map(|one| described(&Anchor::from(&one.element))).collect()
+}
+
+fn name(anchor: &Anchor) -> &str {
+    let all = [&anchor.name, &anchor.label, &anchor.text];
+    all.into_iter().find(|text| !text.trim().is_empty()).map_or("", String::as_str)
+}
+
+fn role(anchor: &Anchor) -> &str {
+    if anchor.role.is_empty() { &anchor.tag } else { &anchor.role }
+}
+
+/// Whether an open dialog is the recorded one.
+#[must_use]
+pub fn is_same_dialog(recorded: &DialogAnswer, kind: &str, message: &str) -> bool {
+    recorded.dialog == kind && key(&recorded.message) == key(message)
+}

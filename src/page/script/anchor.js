@@ -1,0 +1,50 @@
+// Anchors: the elements that a recorded one may be now, by role and name, described as recordings describe them.
+// Uses: act, context, find, forms, hint, node, node-cache, trace-element, tree.
+
+/** A text in lower case, with single blanks, without counters in brackets. */
+const anchorKey = (text) => text.replace(/[([][\d.,+]+[)\]]/g, "").split(/\s+/).filter((word) => word).join(" ").toLowerCase();
+
+/** What an element is called in recordings: its name, its label or its text. */
+function anchorName(element) {
+  const name = cutText(isTyped(element) ? fieldName(element) : nameFor(element));
+  if (name.trim()) return name;
+  const label = labelTextOf(element);
+  if (label.trim()) return label;
+  return fieldKind(element) === "other" && !(element instanceof HTMLFormElement) ? cutText(readText(element)) : "";
+}
+
+/** Whether a person sees an element, or what stands for it. Fields for files are often hidden. */
+function isAnchorShown(element) {
+  if (fieldKind(element) === "file") return true;
+  const place = standInFor(element) || element;
+  return !hiddenWhy(place) && rectsOf(place).length > 0;
+}
+
+function isMarkedBy(element, selectors, testId) {
+  if (testId && firstAttr(element, TEST_MARKS) === testId) return true;
+  return selectors.some((selector) => {
+    try {
+      return MATCHES.call(element, selector);
+    } catch {
+      return false;
+    }
+  });
+}
+
+/**
+ * The shown elements with a role, and the name with the key `key`; without a key, those without a name that a selector or the
+ * test id finds. The first `most` are described.
+ */
+calls.anchors = ({ role, key, selectors, testId, most }) => {
+  forget();
+  survey();
+  const found = elementsOf(null).filter((element) => {
+    if ((shownRole(roleFor(element)) || nameOfTag(element)) !== role || !isAnchorShown(element)) return false;
+    const own = anchorKey(anchorName(element));
+    return own === key && (key !== "" || isMarkedBy(element, selectors, testId));
+  });
+  const shown = found.map((element) => ({ id: idOf(element), role: roleFor(element), name: nameFor(element) }));
+  if (shown.length > 1) distinguish(alikeAmong(shown));
+  const first = shown.slice(0, most);
+  return { total: found.length, elements: first.map((one, at) => ({ ...one, element: traced(found[at]) })) };
+};
