@@ -177,7 +177,7 @@ pub struct RoutineInfo {
     pub source: &'static str,
     /// Numbers of the steps that can be done without a model.
     pub fast_steps: Vec<u32>,
-    /// `untried`, `verified` (its last run was done) or `failing`.
+    /// `untried`, `verified` (by a run that did what was recorded, or by five good ones) or `failing`.
     pub trust: &'static str,
     /// What needs no approval in its runs, because a person said so.
     pub allowed: Vec<RoutinePermission>,

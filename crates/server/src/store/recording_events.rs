@@ -176,6 +176,20 @@ impl Store {
         })
     }
 
+    /// Which events of a recording have a picture: their numbers, and whether it is one from after the event.
+    ///
+    /// # Errors
+    /// The errors of reading, see [`conversation`](Self::conversation).
+    pub fn pictured_events(&self, id: &str, deadline: Deadline<'_>) -> Result<Vec<(u64, bool)>, Error> {
+        self.read(deadline, |on| {
+            let sql =
+                "SELECT event_index, after FROM recording_keyframes WHERE recording = ?1 ORDER BY event_index, after";
+            let mut query = on.prepare(sql)?;
+            let rows = query.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
     /// All pictures of a recording, in the order of its events.
     ///
     /// # Errors

@@ -102,6 +102,18 @@ impl Made {
         told.unwrap_or_else(|| panic!("no notice: {messages:#?}"))["content"].to_string()
     }
 
+    /// How many pictures came with it.
+    pub(crate) fn images_of_notice(&self) -> usize {
+        let requests = self.model.requests();
+        let first = requests.iter().rev().find_map(|request| {
+            let messages = request["messages"].as_array()?;
+            let at = messages.iter().rposition(|message| message["content"].to_string().contains("is yours"))?;
+            let next = messages.get(at + 1).map(|message| message["content"].to_string()).unwrap_or_default();
+            Some(next.matches("\"image_url\":").count())
+        });
+        first.unwrap_or_default()
+    }
+
     /// Runs the routine, and returns its report.
     pub(crate) fn run(&self, body: &Value) -> Value {
         let path = format!("/routines/{}/run", self.routine);
@@ -273,6 +285,13 @@ fn a_model_finds_what_has_changed_and_the_run_goes_on_without_it() {
             && notice.contains("nothing of this kind"),
         "{notice}"
     );
+    // It got the picture of the recording, if there is one, and that of the page.
+    let images = made.images_of_notice();
+    let recorded = report["steps"][2]["recorded_image"].as_str();
+    assert_eq!(images, 1 + usize::from(recorded.is_some()), "{report:#}");
+    if let Some(path) = recorded {
+        assert!(made.stage.picture(path).starts_with(&[0xff, 0xd8]), "{path}");
+    }
     assert_eq!(api.get("/recordings").ok()["count"], 1, "no recording of the run is left");
     // What it has found is proposed, and used once a person has approved it.
     let proposed = made.routine()["proposed"].clone();

@@ -56,6 +56,9 @@ pub struct RunStep {
     /// Path of the last picture of its page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
+    /// Path of the picture of what was recorded of it: of the action that stopped it, or else of its last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_image: Option<String>,
     /// For a step that works through a list: how far it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<RunItems>,
@@ -156,6 +159,8 @@ pub struct RunFacts {
     pub model_requests: u32,
     /// The version that it proposes.
     pub proposed_version: Option<u64>,
+    /// By the number of a step: the recorded event of the action that could not be done without a model.
+    pub stopped_at: BTreeMap<u32, u64>,
 }
 
 /// What the stored report of a run says.
@@ -163,6 +168,7 @@ pub struct RunFacts {
 pub fn run_facts(run: &StoredRun) -> RunFacts {
     let report: Report = serde_json::from_value(run.report.clone()).unwrap_or_default();
     let mut counts = RunCounts::default();
+    let stopped_at = report.steps.iter().filter_map(|state| Some((state.step.n, state.stopped_at?))).collect();
     let steps: Vec<RunStep> = report.steps.into_iter().map(StepState::shown).collect();
     for step in &steps {
         let count = match step.status {
@@ -181,6 +187,7 @@ pub fn run_facts(run: &StoredRun) -> RunFacts {
         verification,
         model_requests: report.model_requests,
         proposed_version: report.proposed_version,
+        stopped_at,
     }
 }
 
@@ -258,6 +265,8 @@ pub(super) struct StepState {
     pub(super) has_acted: bool,
     /// Whether a person has helped.
     pub(super) has_help: bool,
+    /// Number of the recorded event of the action that could not be done without a model.
+    pub(super) stopped_at: Option<u64>,
     /// When it was begun first, in seconds since 1970; 0 before.
     pub(super) began_at: f64,
 }

@@ -1,5 +1,7 @@
 //! Routes for routines and their runs.
 
+use std::collections::BTreeMap;
+
 use http::StatusCode;
 use http::header::{CACHE_CONTROL, HeaderValue};
 use serde_json::{Value, json};
@@ -210,12 +212,14 @@ pub(super) fn run(call: &Call<'_>, wanted: RunRoutine) -> Result<Reply, ApiError
 
 pub(super) fn runs(call: &Call<'_>, _: NoFields) -> Result<RunList, ApiError> {
     let all = store(call)?.runs(&found(call)?.id, MOST, deadline())?;
-    let runs: Vec<RunInfo> = all.iter().map(run_info).collect();
+    let pictures = RecordedPictures::of(call, &found(call)?)?;
+    let runs: Vec<RunInfo> = all.iter().map(|run| run_info(run, &pictures)).collect();
     Ok(RunList { count: runs.len(), runs })
 }
 
 pub(super) fn show_run(call: &Call<'_>, _: NoFields) -> Result<RunInfo, ApiError> {
-    Ok(run_info(&found_run(call)?))
+    let run = found_run(call)?;
+    Ok(run_info(&run, &RecordedPictures::of(call, &found(call)?)?))
 }
 
 pub(super) fn run_image(call: &Call<'_>, _: NoFields) -> Result<Reply, ApiError> {
@@ -384,8 +388,44 @@ fn version_info(version: RoutineVersion) -> VersionInfo {
     }
 }
 
-fn run_info(run: &StoredRun) -> RunInfo {
-    let facts = run_facts(run);
+/// Pictures of the recording of a routine.
+#[derive(Default)]
+struct RecordedPictures {
+    recording: String,
+    /// Events that have one, and whether it is one from after the event.
+    all: Vec<(u64, bool)>,
+    /// Recorded events of its versions.
+    versions: BTreeMap<u64, Recorded>,
+}
+
+impl RecordedPictures {
+    fn of(call: &Call<'_>, routine: &StoredRoutine) -> Result<Self, ApiError> {
+        let Some(recording) = routine.recording.clone() else { return Ok(Self::default()) };
+        let all = store(call)?.pictured_events(&recording, deadline())?;
+        let versions = store(call)?.routine_versions(&routine.id, deadline())?.into_iter();
+        let recorded = |value: Value| serde_json::from_value(value).unwrap_or_default();
+        let versions = versions.map(|version| (version.n, recorded(version.step_events))).collect();
+        Ok(Self { recording, all, versions })
+    }
+
+    /// The path of that of a step: of the event where it stopped, or else of its last one, as late as there is one.
+    fn of_step(&self, version: u64, n: u32, stopped_at: Option<u64>) -> Option<String> {
+        let events = self.versions.get(&version)?.of_step(n);
+        let mut of_step = self.all.iter().filter(|(event, _)| events.contains(event));
+        let (event, after) = match stopped_at {
+            Some(at) => of_step.rfind(|(event, after)| *event <= at && !(*event == at && *after))?,
+            None => of_step.next_back()?,
+        };
+        let end = if *after { "?after" } else { "" };
+        Some(format!("/recordings/{}/keyframes/{event}{end}", self.recording))
+    }
+}
+
+fn run_info(run: &StoredRun, pictures: &RecordedPictures) -> RunInfo {
+    let mut facts = run_facts(run);
+    for step in &mut facts.steps {
+        step.recorded_image = pictures.of_step(run.version, step.n, facts.stopped_at.get(&step.n).copied());
+    }
     RunInfo {
         run_id: run.id.clone(),
         routine_id: run.routine.clone(),

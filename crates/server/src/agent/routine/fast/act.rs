@@ -350,6 +350,11 @@ impl Turn<'_> {
         let n = run.report.pinned.unwrap_or_default();
         let Some(fast) = &mut run.report.fast else { return Ok(Fast::Model) };
         fast.hand(n);
+        let stopped_at = fast.event_now(n);
+        if let Some(state) = run.report.state(n) {
+            state.stopped_at = stopped_at;
+        }
+        let Some(fast) = &mut run.report.fast else { return Ok(Fast::Model) };
         if fast.only {
             return Ok(self.fail_fast(why));
         }
@@ -370,6 +375,8 @@ impl Turn<'_> {
             why.sought, why.found
         );
         draft.entries.push(Entry::user(Kind::Notice, self.offer.cover(&text)));
+        let pictures = self.pictures_of(stopped_at, &mut draft);
+        draft.entries.extend(Turn::message_with(pictures));
         self.commit(draft)?;
         Ok(Fast::Model)
     }

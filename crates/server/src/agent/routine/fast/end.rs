@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::super::report::{RunResult, StepHow, StepStatus};
 use super::super::{TOOL, ends};
 use super::{Fast, NO_MODEL, cause};
-use crate::agent::Error;
 use crate::agent::events::{AGENT_EVENT, AgentEvent, COMPLETE, Source, complete};
-use crate::agent::turn::{Draft, End, Turn};
+use crate::agent::turn::{Draft, End, Picture, Turn};
+use crate::agent::{Error, WRITE};
 use crate::store::{ConversationState, RunStatus};
 use cdpilot::page::{PictureType, ScreenshotOptions};
 use cdpilot::sync::Deadline;
@@ -75,13 +75,36 @@ impl Turn<'_> {
     }
 
     /// Keeps a picture of the page for the report.
-    fn keep_picture(&mut self) {
-        let Ok(handle) = self.pages().tab_to_read(None) else { return };
-        let Ok(shot) = handle.tab.screenshot(&ScreenshotOptions::for_model(), Deadline::after(PICTURE)) else { return };
+    pub(super) fn keep_picture(&mut self) -> Option<(&'static str, Vec<u8>)> {
+        let handle = self.pages().tab_to_read(None).ok()?;
+        let shot = handle.tab.screenshot(&ScreenshotOptions::for_model(), Deadline::after(PICTURE)).ok()?;
         let media_type = if shot.kind == PictureType::Png { "image/png" } else { "image/jpeg" };
         if let Some(run) = &mut self.routine {
             run.pictured(media_type, &shot.bytes);
         }
+        Some((media_type, shot.bytes))
+    }
+
+    /// What a model gets to see of a step that it is given: the recorded page, and the page now.
+    pub(super) fn pictures_of(&mut self, event: Option<u64>, draft: &mut Draft) -> Vec<Picture> {
+        let now = self.keep_picture();
+        if !self.sees {
+            return Vec::new();
+        }
+        let recording = self.routine.as_ref().and_then(|run| Some(run.report.fast.as_ref()?.recording.clone()));
+        let recorded = event.zip(recording).and_then(|(event, recording)| {
+            self.inner.store.recording_picture(&recording, event, false, Deadline::after(WRITE)).ok().flatten()
+        });
+        let recorded = recorded.map(|image| {
+            let media_type = if image.media_type == "image/png" { "image/png" } else { "image/jpeg" };
+            ("the page when this was recorded, with the element in a yellow box", media_type, image.bytes)
+        });
+        let now = now.map(|(media_type, bytes)| ("the page now", media_type, bytes));
+        let pictures = recorded.into_iter().chain(now).map(|(caption, media_type, bytes)| {
+            let path = draft.image(media_type, bytes.clone());
+            Picture { caption: caption.to_owned(), media_type: media_type.to_owned(), bytes, path }
+        });
+        pictures.collect()
     }
 
     /// Ends a run whose steps have ended. A result with a schema, and the result of a run in which a model took part, is that of the

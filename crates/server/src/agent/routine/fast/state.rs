@@ -170,6 +170,12 @@ impl FastRun {
         if self.step == n { self.at } else { 0 }
     }
 
+    /// The recorded event of the next action of a step.
+    pub(super) fn event_now(&self, n: u32) -> Option<u64> {
+        let action = self.planned(n)?.actions.get(self.done_of(n))?;
+        Some(action.event)
+    }
+
     /// Leaves a step out, whose element is not shown.
     pub(super) fn leave_out(&mut self, n: u32) {
         self.left_out.insert(n);
