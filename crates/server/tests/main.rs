@@ -100,6 +100,8 @@ mod routine_runs;
 mod routine_stored;
 #[path = "routine/texts.rs"]
 mod routine_texts;
+#[path = "routine/unattended.rs"]
+mod routine_unattended;
 #[path = "routine/verify.rs"]
 mod routine_verify;
 #[path = "server/answers.rs"]

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::approvals::{self, Decision, MOST_NOTE};
-use super::events::{AGENT_EVENT, AgentEvent, COMPLETE, Source, complete};
+use super::events::{AGENT_EVENT, AgentEvent, COMPLETE, ERROR, Source, complete, error};
 use super::live::{Interrupted, Live};
 use super::messages::{Entry, Kind};
 use super::prompts::Prompts;
@@ -69,6 +69,8 @@ struct Owner {
     /// Dropping it ends the thread that watches runs.
     end: Option<Sender<()>>,
     watch: Option<Thread>,
+    /// Tells people that a run waits; ends once `Inner::waiting` is gone.
+    waits: Option<Thread>,
 }
 
 /// What all conversations share.
@@ -80,6 +82,8 @@ pub(super) struct Inner {
     pub(super) slots: Slots,
     /// Records the runs that are compared with a recording.
     pub(super) recordings: OnceLock<Arc<Recordings>>,
+    /// Takes the runs that begin to wait for a person; `None` once the server ends.
+    waiting: Mutex<Option<Sender<String>>>,
     /// Locked for map operations only.
     lives: Mutex<HashMap<String, Arc<Live>>>,
     is_ending: AtomicBool,
@@ -101,6 +105,7 @@ impl Agents {
         let prompts = Prompts::of(control.home())?;
         store.recover(Deadline::after(WRITE))?;
         compile::recover(&store)?;
+        let (waiting, begun) = routine::waits();
         let inner = Inner {
             control,
             tools: Box::new(tools),
@@ -108,6 +113,7 @@ impl Agents {
             prompts,
             slots: Slots::default(),
             recordings: OnceLock::new(),
+            waiting: Mutex::new(Some(waiting)),
             lives: Mutex::default(),
             is_ending: AtomicBool::new(false),
         };
@@ -116,7 +122,10 @@ impl Agents {
         let watched = Arc::clone(&inner);
         let watch = spawn("agent-watch", move || held_up::watch(&watched, &ended));
         let watch = watch.map_err(|problem| Error::Thread { problem: problem.to_string() })?;
-        Ok(Self { owner: Arc::new(Owner { inner, end: Some(end), watch: Some(watch) }) })
+        let watched = Arc::clone(&inner);
+        let waits = spawn("agent-waits", move || routine::watch_waits(&watched, &begun));
+        let waits = waits.map_err(|problem| Error::Thread { problem: problem.to_string() })?;
+        Ok(Self { owner: Arc::new(Owner { inner, end: Some(end), watch: Some(watch), waits: Some(waits) }) })
     }
 
     /// Sets the recordings of the home, which runs with `verify` need. Without effect the second time.
@@ -350,20 +359,7 @@ impl Agents {
         if conversation.state != ConversationState::Waiting {
             return Err(Error::conflict("the conversation is not running"));
         }
-        let was_at_rest = live.begin()?;
-        let stopped = inner.store.open_question(id, Deadline::after(WRITE)).map_err(Error::from).and_then(|question| {
-            // Answered in the meantime.
-            let question = question.ok_or_else(|| Error::conflict("the conversation is not running"))?;
-            let batch = questions::answered(&question, None);
-            let batch = batch.state(ConversationState::Idle).unfinished(true);
-            let batch = match compile::cancelled(inner, &live) {
-                Some((recording, state)) => batch.compilation(recording, state),
-                None => batch,
-            };
-            live.commit(&inner.store, batch.event(COMPLETE, complete(id, false, true)))
-        });
-        live.end(was_at_rest || stopped.is_ok());
-        stopped.map(drop)
+        inner.end_waiting(id, None)
     }
 
     /// Deletes a conversation with all that belongs to it, after stopping its run. Its tabs are closed until the deadline.
@@ -429,6 +425,39 @@ impl Inner {
         let live = Arc::clone(live);
         drop(lives);
         Ok((found, live))
+    }
+
+    /// Ends a conversation that waits for an answer. `why`: the reason, for the run of a routine; else it was stopped.
+    pub(super) fn end_waiting(&self, id: &str, why: Option<&routine::Ending>) -> Result<(), Error> {
+        let (_, live) = self.find(id)?;
+        let was_at_rest = live.begin()?;
+        let ended = self.store.open_question(id, Deadline::after(WRITE)).map_err(Error::from).and_then(|question| {
+            // Answered in the meantime.
+            let question = question.ok_or_else(|| Error::conflict("the conversation is not running"))?;
+            let batch = questions::answered(&question, None);
+            let batch = batch.unfinished(true);
+            let batch = match compile::cancelled(self, &live) {
+                Some((recording, state)) => batch.compilation(recording, state),
+                None => batch,
+            };
+            let batch = match routine::ended_waiting(self, id, why)? {
+                Some(change) => batch.run(change),
+                None => batch,
+            };
+            let batch = match why {
+                Some(ending) => {
+                    let event = error(id, ending.code, &ending.problem);
+                    batch.state(ConversationState::Error).event(ERROR, event)
+                }
+                None => batch.state(ConversationState::Idle).event(COMPLETE, complete(id, false, true)),
+            };
+            live.commit(&self.store, batch)
+        });
+        live.end(was_at_rest || ended.is_ok());
+        if why.is_some() && ended.is_ok() {
+            self.control.secret_store().take_back(&format!("{id}/"));
+        }
+        ended.map(drop)
     }
 
     /// Fails for a run whose sensitive inputs are gone: they were in the memory of a server that has ended.
@@ -520,6 +549,12 @@ impl Inner {
         self.is_ending.load(Ordering::Acquire)
     }
 
+    /// A conversation has begun to wait for an answer.
+    pub(super) fn waits(&self, id: &str) {
+        // With so many that nobody was told of, one more makes no difference.
+        let _ = self.waiting.lock().as_ref().map(|waiting| waiting.try_send(id.to_owned()));
+    }
+
     /// A text of the user without the secrets of the home. Passwords that the user gives to the model stay.
     pub(super) fn cover(&self, text: &str) -> Result<String, Error> {
         let toolbox = self.tools.toolbox().map_err(|problem| Error::Tools { problem })?;
@@ -546,6 +581,8 @@ impl Drop for Owner {
         self.inner.end(Deadline::after(ENDING));
         drop(self.end.take());
         drop(self.watch.take());
+        drop(self.inner.waiting.lock().take());
+        drop(self.waits.take());
     }
 }
 

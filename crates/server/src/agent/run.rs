@@ -166,6 +166,9 @@ fn finish(inner: &Inner, live: &Live, end: End, pictures: Option<Entry>) {
         live.feed.publish([FeedEntry::Unstored(Arc::new(error(&live.id, code.as_str(), &problem)))]);
     }
     live.end(end != End::Waiting);
+    if end == End::Waiting {
+        inner.waits(&live.id);
+    }
 }
 
 /// Stores an end before the task was done: all calls get results, and the turn can be resumed.

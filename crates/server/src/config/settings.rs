@@ -283,11 +283,13 @@ pub struct Routines {
     pub keep_runs: usize,
     /// Days that the pictures of reports are kept.
     pub keep_days: u32,
+    /// What tells you that a run waits for you: a command, which gets a JSON object on its stdin, or the address of a webhook.
+    pub notify: Option<String>,
 }
 
 impl Default for Routines {
     fn default() -> Self {
-        Self { keep_runs: 50, keep_days: 30 }
+        Self { keep_runs: 50, keep_days: 30, notify: None }
     }
 }
 

@@ -122,6 +122,20 @@ impl Store {
         })
     }
 
+    /// Ids of the runs whose open question was asked before a time, in seconds since 1970.
+    ///
+    /// # Errors
+    /// The errors of reading, see [`conversation`](Self::conversation).
+    pub fn runs_waiting_since(&self, before: f64, deadline: Deadline<'_>) -> Result<Vec<String>, Error> {
+        self.read(deadline, |on| {
+            let sql = "SELECT r.id FROM routine_runs AS r JOIN questions AS q ON q.conversation = r.id \
+                       WHERE r.status = 'waiting' AND q.answered_at IS NULL AND q.asked_at < ?1";
+            let mut query = on.prepare(sql)?;
+            let rows = query.query_map([before], |row| row.get(0))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
     /// A picture of a report; `None` when there is none with this number, or when it is no longer kept.
     ///
     /// # Errors

@@ -130,6 +130,15 @@ impl Made {
         api.get(&format!("/routines/{}/runs/{id}", self.routine)).ok()
     }
 
+    /// Runs the routine up to a question; the id of the run, and the question.
+    pub(crate) fn waiting(&self, body: &Value) -> (String, Value) {
+        let path = format!("/routines/{}/run", self.routine);
+        let mut stream = self.stage.served.api.events_of("POST", &path, Some(&body.to_string()), "");
+        let (_, connected) = stream.next_of("connected");
+        let (_, question) = stream.next_of("help_request");
+        (connected["conversation_id"].as_str().unwrap().to_owned(), question)
+    }
+
     /// The same without a model.
     pub(crate) fn fast(&self, inputs: Value) -> Value {
         self.run(&json!({ "model": "none", "login": "own", "inputs": inputs }))
@@ -143,7 +152,7 @@ impl Made {
     }
 }
 
-fn statuses(report: &Value) -> Vec<String> {
+pub(crate) fn statuses(report: &Value) -> Vec<String> {
     let each = report["steps"].as_array().unwrap().iter();
     each.map(|step| format!("{} {}", step["status"].as_str().unwrap(), step["how"].as_str().unwrap_or("-"))).collect()
 }

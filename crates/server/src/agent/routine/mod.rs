@@ -24,6 +24,7 @@ mod start;
 mod tool;
 mod trust;
 mod verify;
+mod waits;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,6 +49,7 @@ pub(super) use start::first_message;
 pub use start::{RoutineError, RoutineStart, check_routine};
 pub(super) use tool::{TOOL, blocked, tool};
 pub use verify::{RunMiss, RunVerification};
+pub(super) use waits::{channel as waits, ended as ended_waiting, watch as watch_waits};
 
 /// Why a step is not done when the model says so.
 const TARGET_NOT_FOUND: &str = "TARGET_NOT_FOUND";

@@ -141,6 +141,10 @@ impl Turn<'_> {
         let Some(fast) = self.fast_mut() else { return Ok(Fast::Model) };
         fast.tabs.clear();
         let address = fast.address.clone();
+        if fast.has_input {
+            let found = "the page was closed, and what was done in it is lost; start the run again";
+            return self.hand_over(cause(INTERRUPTED, format!("tab {tab} of the recording"), found));
+        }
         if address.is_empty() || !fast.may_retry() {
             return self.hand_over(cause(TARGET_NOT_FOUND, format!("tab {tab} of the recording"), "it was closed"));
         }
@@ -261,6 +265,8 @@ impl Turn<'_> {
                 Followed::Yes { is_seen, is_certain } => {
                     let address = current_address(&pages, self.tab_now(action.tab).as_deref());
                     if let Some(fast) = self.fast_mut() {
+                        // A status is that of a document.
+                        fast.has_input = !(result["navigated"] == true && result["status"].is_number());
                         fast.advance(call.n, is_seen, is_certain);
                         fast.address = address.unwrap_or_else(|| std::mem::take(&mut fast.address));
                     }
@@ -299,6 +305,12 @@ impl Turn<'_> {
             }
             let found = "it was interrupted, and the page does not show whether it was done";
             return self.hand_over(cause(INTERRUPTED, sought, found));
+        }
+        // The page is gone, and the call with it.
+        let is_gone = action.as_ref().and_then(|action| self.tab_now(action.tab));
+        if is_gone.is_some_and(|target| !pages.targets().contains(&target)) && code == Code::BrowserNotRunning.as_str()
+        {
+            return Ok(Fast::Next);
         }
         let is_replaced = code == Code::StaleRef.as_str() || code == Code::ApprovalVoid.as_str();
         if is_replaced && self.fast_mut().is_some_and(super::FastRun::may_retry) {

@@ -29,6 +29,8 @@ pub(in crate::agent::routine) struct FastRun {
     pub(super) tabs: BTreeMap<u64, String>,
     /// Address of the page after the last action, which is opened again when its tab is gone.
     pub(super) address: String,
+    /// Whether something was done in that page since it was loaded, which would be lost.
+    pub(super) has_input: bool,
     /// The step that `at` is in.
     step: u32,
     /// Position of the next action of the step.
