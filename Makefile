@@ -10,13 +10,15 @@ FUZZ_SECONDS ?= 60
 # Flags of benches/peers/run.mjs.
 PEERS ?=
 
+# Flags of benches/replay/run.mjs, for example `--seed 2`.
+REPLAY ?=
 # Flags of benches/widgets/run.mjs, for example `--only Select2`.
 WIDGETS ?=
 
 # Run only tests whose name contains one of these words; default: all.
 T ?=
 
-.PHONY: help browser driver shell demo test test-all test-fast try-model grid bench bench-page bench-observations bench-peers bench-schema bench-widgets peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server eval faults
+.PHONY: help browser driver shell demo test test-all test-fast try-model grid bench bench-page bench-observations bench-peers bench-replay bench-schema bench-widgets peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server eval faults
 
 help: ## list all targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -59,6 +61,10 @@ peers: browser ## measure other tools while a page does not answer; needs Node, 
 bench-peers: browser ## measure response times of cdpilot and other tools in one run; needs Node, writes docs/speed.md
 	$(CARGO) build --release
 	cd benches/peers && npm ci --ignore-scripts --no-audit --no-fund && node speed.mjs
+
+bench-replay: browser ## repeat recorded tasks on 400 changed pages with cdpilot and playwright-core; needs Node, writes docs/replay.md
+	$(CARGO) build --release
+	cd benches/replay && npm ci --ignore-scripts --no-audit --no-fund && node run.mjs $(REPLAY)
 
 bench-schema: browser ## measure the size of MCP tools in a model's context; needs Node, writes docs/schema-size.md
 	$(CARGO) build --release

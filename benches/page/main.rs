@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use cdpilot::browser::{BrowserProcess, LaunchOptions, TransportKind};
 use cdpilot::cdp::protocol::target::TargetId;
-use cdpilot::page::{Act, ActKind, Locator, LookOptions, SnapshotOptions, Tab, Tabs};
+use cdpilot::page::{Act, ActKind, AnchorQuery, Locator, LookOptions, SnapshotOptions, Tab, Tabs};
 use cdpilot::supervisor::{FrameRef, Supervisor, SupervisorOptions};
 use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
@@ -71,6 +71,7 @@ fn main() -> Result<()> {
             peer,
             note,
         });
+        rows.push(anchors(page.name, &tab, rounds)?);
         let (ours, raw) = clicks(&tab, &supervisor, &target, rounds)?;
         let peer = peer::measure(&endpoint, &site.url(page.path), "click", rounds);
         rows.push(Row {
@@ -130,6 +131,26 @@ fn ax_trees(supervisor: &Supervisor, target: &TargetId) -> Result<()> {
         let _: Value = reply.result.decode()?;
     }
     Ok(())
+}
+
+/// Finding a recorded element again, compared with a whole snapshot.
+fn anchors(name: &str, tab: &Tab, rounds: usize) -> Result<Row> {
+    let query = AnchorQuery { role: "button".to_owned(), key: "press me".to_owned(), ..AnchorQuery::default() };
+    let (mut ours, mut whole) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        let all = SnapshotOptions::new().max_chars(0);
+        ours.push(timed(|| tab.anchors(&query, soon()).map(drop).map_err(Into::into))?);
+        whole.push(timed(|| tab.snapshot(&all, soon()).map(drop).map_err(Into::into))?);
+    }
+    let found = tab.anchors(&query, soon())?.matches.len();
+    Ok(Row {
+        what: format!("anchor, {name}"),
+        ours: median(ours),
+        raw: median(whole),
+        raw_is: "whole snapshot",
+        peer: None,
+        note: format!("{found} found"),
+    })
 }
 
 /// A click by ref until the settled answer, compared with bare input events at the same point.
