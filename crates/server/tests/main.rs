@@ -90,6 +90,8 @@ mod routine_fast;
 mod routine_grammar;
 #[path = "routine/grammar_steps.rs"]
 mod routine_grammar_steps;
+#[path = "routine/killed.rs"]
+mod routine_killed;
 #[path = "routine/model.rs"]
 mod routine_model;
 #[path = "routine/properties.rs"]

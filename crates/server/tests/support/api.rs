@@ -105,6 +105,15 @@ impl TestServer {
         self.server = Some(server);
     }
 
+    /// The same for what needs the site.
+    pub(crate) fn restart_meanwhile(&mut self, meanwhile: impl FnOnce(&Site)) {
+        if let Some(server) = self.server.take() {
+            server.stop(soon());
+        }
+        meanwhile(&self.site);
+        self.restart();
+    }
+
     /// Restarts the server at the same port.
     pub(crate) fn restart_in_place(&mut self) {
         self.options.port = Some(self.api.address.port());
