@@ -77,6 +77,8 @@ mod record_compile_kinds;
 mod record_compile_states;
 #[path = "record/failures.rs"]
 mod record_failures;
+#[path = "record/gestures.rs"]
+mod record_gestures;
 #[path = "record/libraries.rs"]
 mod record_libraries;
 #[path = "record/routes.rs"]

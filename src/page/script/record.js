@@ -61,11 +61,15 @@ class Recorder {
     this.suspected = false;
     this.onHost = null;
     this.lastClick = 0;
+    this.absorbed = null; // the option whose click is part of a change
     this.typedCount = 0;
     this.rolling = -SCROLLED_MS;
     // Adding a listener twice adds it once, so that a window that is used again has each once.
     this.on = (event) => this.seen(event);
-    this.onHide = () => this.settle();
+    this.onHide = () => {
+      this.decide();
+      this.settle();
+    };
     this.onSignal = (event) => this.met(event);
     this.onParsed = () => this.searched();
     this.onShown = () => {
@@ -109,6 +113,7 @@ class Recorder {
   }
 
   end() {
+    this.decide();
     this.isOver = true;
     this.settle();
     this.observer.disconnect();
@@ -295,10 +300,11 @@ class Recorder {
   // Pointer.
 
   pressed(event, target) {
+    this.decide();
     this.settle();
     const control = controlAround(target);
     this.hovered(control, event);
-    this.gesture = { type: "pointer", at: event.timeStamp, target, control, described: traced(control), row: 0, clicked: false, changed: null, x: event.clientX, y: event.clientY, button: event.button };
+    this.gesture = { type: "pointer", at: event.timeStamp, target, control, described: traced(control), row: 0, clicked: false, changed: null, x: event.clientX, y: event.clientY, button: event.button, modifiers: modifiersOf(event), isInside: false };
     this.drag = null;
   }
 
@@ -311,16 +317,23 @@ class Recorder {
     if (gesture.clicked) return;
     gesture.clicked = true;
     this.settle();
-    const control = gesture.type === "pointer" && CONTAINS.call(gesture.control, target) ? gesture.control : controlAround(target);
-    // The change that a slider or picker reports came before its click.
+    // A list that closes as soon as the button is released leaves the click to what is under it.
+    const isOfPress = gesture.type === "pointer" && (gesture.isInside || CONTAINS.call(gesture.control, target) || !isConnected(gesture.target));
+    const control = isOfPress ? gesture.control : controlAround(target);
+    // The change that a slider, picker or list reports came before its click.
     if (gesture.changed === control) return;
+    if (gesture.changed && event.detail < 2 && CONTAINS.call(gesture.changed, control)) {
+      this.absorbed = control;
+      return;
+    }
     // Enter in a field presses the default button of its form: the key is what was done.
     if (isKey && control !== gesture.control && gesture.row) return;
     const described = (control === gesture.control && gesture.described) || traced(control);
     const button = ["left", "middle", "right"][event.button] || "left";
     const before = this.latest;
     const isAgain = event.detail > 1 && event.type === "click" && before && before.kind === "click" && before.element === control && this.lastClick;
-    const count = isAgain ? event.detail : 1;
+    const count = isAgain || (event.detail > 1 && this.absorbed === control) ? event.detail : 1;
+    this.absorbed = null;
     const data = { button, count, modifiers: modifiersOf(event) };
     const isOfKey = isKey && before && before.of === gesture.row && before.kind === "keydown";
     const isOfFocus = before && before.kind === "focus" && before.element === control;
@@ -333,11 +346,22 @@ class Recorder {
   released(event, target) {
     const gesture = this.gesture;
     if (!gesture || gesture.type !== "pointer" || gesture.button !== 0 || this.drag) return;
+    gesture.isInside = CONTAINS.call(gesture.control, target);
     const far = Math.hypot(event.clientX - gesture.x, event.clientY - gesture.y) >= DRAG_DISTANCE;
+    if (!far) this.later(gesture, () => this.unclicked(gesture, event));
     if (!far || fieldKind(gesture.control) === "picked" || isTyped(gesture.control)) return;
     const selection = getSelection();
     if (selection && !selection.isCollapsed) return; // text was selected
     this.dragged(gesture, target, event);
+  }
+
+  /** A menu that is removed when the button is released gets no click. */
+  unclicked(gesture, event) {
+    if (gesture.clicked || gesture.row || isConnected(gesture.target)) return;
+    gesture.clicked = true;
+    this.settle();
+    const data = { button: "left", count: 1, modifiers: gesture.modifiers };
+    gesture.row = this.report("click", gesture.control, data, { described: gesture.described, at: event.timeStamp, pressed: gesture.at });
   }
 
   dragged(gesture, target, event) {
@@ -356,6 +380,7 @@ class Recorder {
 
   keyed(event, target) {
     if (event.isComposing || MODIFIERS.has(event.key)) return;
+    this.decide();
     const control = controlAround(target);
     const isMoving = MOVING_KEYS.has(event.key);
     const isField = isTyped(control);
@@ -367,12 +392,42 @@ class Recorder {
     const isMeant = (MEANT_KEYS.has(event.key) && !(isOfText && isField)) || (isShortcut && !isEditing) || (isMoving && !isField && CHOOSING_ROLES.test(roleFor(control))) || (isMoving && attr(control, "role") === "combobox");
     if (!isMeant) {
       if (previous && event.repeat) this.gesture.row = previous.row;
+      const isOfLine = isMoving && fieldKind(control) === "line";
+      if (isOfLine || (event.key === "Enter" && isOfText)) this.watchKey(event, control);
       return;
     }
     this.settle();
     this.gesture.described = traced(control);
     if (this.gesture.described.sensitive && event.key.length === 1) return;
     this.gesture.row = this.report("keydown", control, { key: event.key, modifiers: modifiersOf(event) }, { described: this.gesture.described, at: event.timeStamp, pressed: event.timeStamp });
+  }
+
+  /** A key that only edits a field is an event if the page uses it otherwise, as Enter in the field of a chat. */
+  watchKey(event, control) {
+    const gesture = this.gesture;
+    if (event.key === "Enter") this.settle();
+    gesture.described = traced(control);
+    const lines = linesIn(control);
+    this.later(gesture, () => {
+      if (gesture.row || !event.defaultPrevented) return;
+      if (event.key === "Enter" && isConnected(control) && linesIn(control) > lines) return;
+      gesture.row = this.report("keydown", control, { key: event.key, modifiers: modifiersOf(event) }, { described: gesture.described, at: event.timeStamp, pressed: event.timeStamp });
+    });
+  }
+
+  /** Decides on a gesture after the listeners of the page, but before the next gesture. */
+  later(gesture, decide) {
+    gesture.pending = decide;
+    startTimer(() => this.gesture === gesture && this.decide(), 0);
+  }
+
+  /** What depends on the listeners of the page is decided now. */
+  decide() {
+    const pending = this.gesture && this.gesture.pending;
+    if (!pending || this.isOver) return;
+    this.gesture.pending = null;
+    forget();
+    pending();
   }
 
   // Fields.
@@ -487,6 +542,7 @@ class Recorder {
 
   submitted(event, target) {
     if (!this.isRecent(event)) return;
+    this.decide();
     this.settle();
     const cause = this.gesture.row;
     this.report("submit", target, {}, { at: event.timeStamp, cause, pressed: this.gesture.at });
@@ -515,9 +571,9 @@ class Recorder {
   }
 
   moved(event) {
-    const isMeant = event.timeStamp - this.rolling < SCROLLED_MS || (this.isRecent(event, SCROLLED_MS) && (this.gesture.type === "pointer" ? !this.gesture.row : SCROLL_KEYS.has(this.gesture.key)));
-    if (!isMeant) return;
     const container = event.target instanceof Element ? event.target : null;
+    const isMeant = event.timeStamp - this.rolling < SCROLLED_MS || (this.isRecent(event, SCROLLED_MS) && this.isScrolledBy(this.gesture, container));
+    if (!isMeant) return;
     if (this.scrolling && this.scrolling.container !== container) this.scrolled();
     if (!this.scrolling) {
       this.settle("scrolling");
@@ -529,6 +585,13 @@ class Recorder {
     const timer = ++this.scrolling.timer;
     const mine = this.scrolling;
     startTimer(() => this.scrolling === mine && mine.timer === timer && this.scrolled(), SCROLL_MS);
+  }
+
+  /** Whether a gesture scrolls: a press of the scroll bar, or a key that does nothing else. */
+  isScrolledBy(gesture, container) {
+    if (gesture.row) return false;
+    if (gesture.type === "key") return SCROLL_KEYS.has(gesture.key);
+    return container ? gesture.target === container : /^(html|body)$/.test(nameOfTag(gesture.target));
   }
 
   scrolled() {
@@ -551,6 +614,7 @@ class Recorder {
     const last = this.trail[this.trail.length - 1];
     if (last && last.element === control) return;
     // A large area opens nothing.
+    if (/^(html|body)$/.test(nameOfTag(control))) return;
     const { width, height } = BOX.call(control);
     if (width * height > (innerWidth * innerHeight) / 4) return;
     // What can be seen in it already is not shown by hovering over it.
@@ -563,11 +627,11 @@ class Recorder {
     const at = performance.now();
     for (const { type, target, addedNodes } of records) {
       if (this.mutations.length > 200) this.mutations.splice(0, 100);
-      if (type === "attributes") this.mutations.push({ node: target, at });
+      if (type === "attributes") this.mutations.push({ node: target, at, isNew: false });
       else
         for (const node of addedNodes) {
           if (!(node instanceof Element)) continue;
-          this.mutations.push({ node, at });
+          this.mutations.push({ node, at, isNew: true });
           if (isHostOfUnknown(node)) this.suspect();
         }
     }
@@ -577,11 +641,15 @@ class Recorder {
   hovered(control, event) {
     const since = this.gesture ? this.gesture.at : 0;
     const trail = this.trail.filter(({ element, at }) => at > since && element !== control && !CONTAINS.call(control, element) && isConnected(element));
+    // What the pointer has caused since it is over the control was not shown by what it was over before.
+    const last = this.trail[this.trail.length - 1];
+    const arrived = last && CONTAINS.call(control, last.element) ? last.at : event.timeStamp;
+    const isUsed = MATCHES.call(control, USED) || WIDGET_ROLES.has(roleFor(control));
     this.trail = this.trail.slice(-1);
     for (let i = trail.length; i-- > 0; ) {
       const { element, at, seen } = trail[i];
       const isTrigger = !seen.has(control) && (CONTAINS.call(element, control) || shownRole(roleFor(element)) !== "generic");
-      const shown = isTrigger && this.mutations.some((one) => one.at >= at && one.at - at < HOVER_MS && one.node !== element && CONTAINS.call(one.node, control) && !CONTAINS.call(one.node, element));
+      const shown = isTrigger && this.mutations.some((one) => (one.isNew || isUsed) && one.at >= at && one.at < arrived && one.at - at < HOVER_MS && one.node !== element && CONTAINS.call(one.node, control) && !CONTAINS.call(one.node, element));
       if (shown || this.isShownByHover(control, element)) {
         this.report("hover", element, {}, { at });
         return;
@@ -668,6 +736,9 @@ const modifiersOf = (event) => [["Control", event.ctrlKey], ["Alt", event.altKey
 
 /** What a text field holds, as a person reads it. */
 const heldText = (element) => (isEdited(element) ? writtenIn(element) : heldBy(element)).slice(0, MOST_TYPED);
+
+/** The number of lines in a field. */
+const linesIn = (element) => (isConnected(element) ? heldText(element).split("\n").length : 0);
 
 /** Whether a press of one element is the use of another one: itself, its label, or an option of it. */
 function belongs(pressed, field) {

@@ -57,14 +57,23 @@ const WIDGET_ROLES = new Set(
   "button link checkbox radio switch tab menuitem menuitemcheckbox menuitemradio option treeitem combobox slider spinbutton textbox searchbox gridcell columnheader".split(" "),
 );
 
+const ITEM_ROLES = /^(row|listitem|article)$/;
+
 /** The control that an event at an element is for: the nearest one around it, or the element itself. */
 function controlAround(target) {
   let at = target;
   for (let level = 0; at && level <= TRACE_LEVELS; level++, at = parentElementOf(at)) {
     if (isEdited(at)) return editingHost(at);
-    if (fieldKind(at) !== "other" || MATCHES.call(at, USED) || at instanceof HTMLLabelElement || WIDGET_ROLES.has(roleFor(at))) return at;
+    if (fieldKind(at) !== "other" || MATCHES.call(at, USED) || at instanceof HTMLLabelElement || WIDGET_ROLES.has(roleFor(at))) return itemBetween(target, at) || at;
   }
   return target;
+}
+
+/** The item of a list that only can have the focus: it is what is used, not the list. */
+function itemBetween(target, list) {
+  if (target === list || shownRole(roleFor(list)) !== "generic" || attr(list, "tabindex") === null || attr(list, "onclick") !== null) return null;
+  for (let at = target; at && at !== list; at = parentElementOf(at)) if (ITEM_ROLES.test(shownRole(roleFor(at))) || isRepeated(at)) return at;
+  return null;
 }
 
 function labelTextOf(element) {
@@ -77,7 +86,8 @@ const cutText = (text) => fold(String(text).slice(0, 8 * TRACE_TEXT)).slice(0, T
 
 // What an ancestor is for the elements in it.
 const CONTAINER_KINDS = { row: "row", listitem: "item", article: "card", dialog: "dialog", alertdialog: "dialog", form: "form", region: "section", group: "section", treeitem: "item", option: "item", tabpanel: "section", figure: "card" };
-const HEADINGS = "h1,h2,h3,h4,h5,h6,[role=heading],caption,legend,summary,figcaption,th,[role=rowheader]";
+const GROUP_HEADINGS = "h1,h2,h3,h4,h5,h6,[role=heading],caption,legend,summary,figcaption";
+const HEADINGS = GROUP_HEADINGS + ",th,[role=rowheader]";
 
 /** Whether an element is one of several siblings that are built alike, as cards without semantics are. */
 function isRepeated(element) {
@@ -112,14 +122,18 @@ function textApart(container, element) {
 }
 
 /** The title of a container: its name, its heading or header cell, or a text that tells it from its siblings. */
-function titleIn(container, element) {
+function titleIn(container, element, isGroup) {
   const name = cutText(nameFor(container));
   if (name && shownRole(roleFor(container)) !== "row") return name;
-  for (const heading of allIn(container, HEADINGS)) {
+  for (const heading of allIn(container, isGroup ? GROUP_HEADINGS : HEADINGS)) {
     const text = cutText(readText(heading));
-    if (text && !CONTAINS.call(heading, element)) return text;
+    if (!text) continue;
+    // The heading is what is used: what else it says is the title.
+    if (CONTAINS.call(heading, element)) return cutText(textsOf(heading, element, "button").find(isWordy) || "");
+    return text;
   }
-  return cutText(textApart(container, element));
+  // The first text of a form or section is that of its first field.
+  return isGroup ? "" : cutText(textApart(container, element));
 }
 
 /** The row, card, dialog, form or section around an element that has a title; null when there is none. */
@@ -128,9 +142,10 @@ function containerOf(element) {
   for (let level = 0; at && level < CONTAINER_LEVELS; level++, at = parentElementOf(at)) {
     const tag = nameOfTag(at);
     if (tag === "body" || tag === "html") return null;
+    if (at instanceof HTMLLabelElement) continue;
     const kind = CONTAINER_KINDS[shownRole(roleFor(at))] || (tag === "form" ? "form" : isRepeated(at) ? "item" : "");
     if (!kind) continue;
-    const title = titleIn(at, element);
+    const title = titleIn(at, element, kind === "form" || kind === "section");
     if (!title) continue;
     const link = kind === "form" || kind === "dialog" || kind === "section" ? null : allIn(at, "a[href]")[0];
     return { kind, title, href: link instanceof HTMLAnchorElement ? String(GET_HREF.call(link)).slice(0, 1000) : "" };
@@ -187,8 +202,11 @@ function sensitiveAreas(roots) {
   for (const root of [document, ...roots]) {
     for (const field of allIn(root, TRACE_FIELDS)) {
       if (areas.length >= MOST_SENSITIVE) return areas;
-      if (!isSensitive(field)) continue;
-      for (const rect of rectsOf(field)) areas.push(listed({ left: rect.left - 2, top: rect.top - 2, right: rect.right + 2, bottom: rect.bottom + 2 }));
+      if (isPassword(field)) oncePasswords.add(field);
+      // Most fields of a long page are out of view, and that is cheaper to find out.
+      const rects = rectsOf(field).filter(({ left, top, right, bottom }) => bottom > 0 && right > 0 && top < innerHeight && left < innerWidth);
+      if (!rects.length || !isSensitive(field)) continue;
+      for (const rect of rects) areas.push(listed({ left: rect.left - 2, top: rect.top - 2, right: rect.right + 2, bottom: rect.bottom + 2 }));
     }
   }
   return areas;

@@ -1,11 +1,14 @@
 //! Recordings of a person's work, over the HTTP API.
 
 use std::io::Read as _;
+use std::time::Duration;
 
+use cdpilot::sync::Deadline;
 use serde_json::{Value, json};
 
 use crate::support::api::TestServer;
 use crate::support::person::Person;
+use crate::support::soon;
 
 /// A recording in progress and the person who is recorded.
 pub(crate) struct Stage {
@@ -16,7 +19,7 @@ pub(crate) struct Stage {
 
 impl Stage {
     /// Records a page of the site.
-    fn showing(html: &str) -> Option<Self> {
+    pub(crate) fn showing(html: &str) -> Option<Self> {
         let served = TestServer::browsing()?;
         served.site.page("/", html);
         Some(Self::of(served, "/"))
@@ -126,6 +129,36 @@ fn work_in_a_page_becomes_events_with_screenshots() {
     let path = sent["keyframe"].as_str().unwrap_or_else(|| panic!("no screenshot: {sent}"));
     let picture = stage.picture(path);
     assert!(picture.starts_with(&[0xff, 0xd8, 0xff]), "{} bytes", picture.len());
+}
+
+#[test]
+fn a_page_that_is_drawn_once_has_screenshots() {
+    let html = "<title>First</title><a href=/next>Next</a>";
+    let Some(stage) = Stage::showing(html) else { return };
+    stage.served.site.page("/next", "<title>Second</title><p style='width: 200px'>Nothing changes here.</p>");
+    stage.person.click("document.querySelector('a')");
+    stage.served.api.until("the next page", &stage.path("/events"), |answer| of_type(answer, "page_view").count() == 2);
+    let at = stage.person.middle("document.querySelector('p')");
+    // A person clicks until it is there, but not faster than screenshots are made.
+    let until_pictured = |what: &str, is_there: &dyn Fn(&Value) -> bool| {
+        let deadline = soon();
+        while !deadline.passed() {
+            stage.person.click_at(at);
+            let turn = Deadline::after(Duration::from_secs(1));
+            while !turn.passed() {
+                let answer = stage.served.api.get(&stage.path("/events?limit=5000")).ok();
+                if of_type(&answer, "click").any(|event| is_there(event) && event["keyframe"].is_string()) {
+                    return;
+                }
+                cdpilot::sync::pause(Duration::from_millis(20));
+            }
+        }
+        panic!("no click {what} has a screenshot");
+    };
+    until_pictured("on the next page", &|event| event["page"]["title"] == "Second");
+    // The address changes, the page is not drawn again.
+    stage.person.eval("history.pushState(null, '', '/other'); 1");
+    until_pictured("at the new address", &|event| event["page"]["url"].as_str().unwrap().ends_with("/other"));
 }
 
 fn placed(left: u32, top: u32) -> String {

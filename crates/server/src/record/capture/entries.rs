@@ -117,11 +117,18 @@ impl Worker {
         let kind = match moved {
             Moved::Back => EventType::TabBack,
             Moved::Forward => EventType::TabForward,
-            Moved::Onwards | Moved::ByAddress => EventType::TabNavigated,
+            Moved::Onwards | Moved::Reloaded | Moved::ByAddress => EventType::TabNavigated,
         };
-        let cause = tab.cause(at).filter(|_| moved == Moved::Onwards);
+        let cause = match moved {
+            Moved::Onwards => tab.cause(at).or_else(|| tab.redirected(at)),
+            Moved::Reloaded => tab.cause(at),
+            Moved::ByAddress | Moved::Back | Moved::Forward => None,
+        };
         let mut data = object(json!({ "url": address }));
         data.extend(cause.map(|cause| ("caused_by".to_owned(), json!(cause))));
-        self.tab_event(page, kind, at, data);
+        let index = self.tab_event(page, kind, at, data);
+        if let Some(tab) = self.tabs.get_mut(page) {
+            tab.last_navigation = index.map(|index| (index, at));
+        }
     }
 }

@@ -98,6 +98,8 @@ impl Film {
     pub(super) fn run(&self, running: &Running) {
         let mut after = 0;
         let mut watched: Option<TargetId> = None;
+        // The newest frame, and the address with which it was kept.
+        let mut newest: Option<(LiveFrame, Option<Arc<str>>)> = None;
         while !self.is_over() {
             let page = {
                 let mut state = self.state.lock();
@@ -112,7 +114,7 @@ impl Film {
             }
             let Some(page) = page else { continue };
             if watched.as_ref() != Some(&page) {
-                after = 0;
+                (after, newest) = (0, None);
                 watched = Some(page.clone());
             }
             let Ok(tab) = running.tabs.tab(&page) else {
@@ -123,21 +125,32 @@ impl Film {
                 tab.supervisor().view().page(page.as_str()).map(|page| Arc::clone(&page.url)).unwrap_or_default()
             };
             let earlier = url(&tab);
-            match tab.live_frame(after, Deadline::after(WAIT)) {
-                Ok(Some(frame)) => {
-                    after = frame.number;
-                    let at = now();
-                    // A frame whose sensitive fields are not known is not kept, nor one from around a navigation.
-                    let covered = tab.sensitive_parts(Deadline::after(COVERING));
-                    let url = url(&tab);
-                    if let (Ok(covered), true) = (covered, url == earlier) {
-                        self.keep(Shot { page: page.clone(), at, url, frame, covered });
+            let frame = match tab.live_frame(after, Deadline::after(WAIT)) {
+                Ok(Some(frame)) => frame,
+                // Nothing was drawn since: the tab shows the newest frame, whatever its address is by now.
+                Ok(None) => match newest.take() {
+                    Some((frame, kept)) if kept.as_ref() != Some(&earlier) => frame,
+                    same => {
+                        newest = same;
+                        continue;
                     }
+                },
+                Err(_) => {
                     pause(PACE);
+                    continue;
                 }
-                Ok(None) => {}
-                Err(_) => pause(PACE),
+            };
+            after = frame.number;
+            let at = now();
+            // A frame whose sensitive fields are not known is not kept, nor one from around a navigation.
+            let covered = tab.sensitive_parts(Deadline::after(COVERING));
+            let url = url(&tab);
+            newest = Some((frame.clone(), None));
+            if let (Ok(covered), true) = (covered, url == earlier) {
+                newest = Some((frame.clone(), Some(Arc::clone(&url))));
+                self.keep(Shot { page: page.clone(), at, url, frame, covered });
             }
+            pause(PACE);
         }
     }
 

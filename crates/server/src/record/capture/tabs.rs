@@ -25,6 +25,8 @@ pub(super) struct Tab {
     history: Option<(usize, usize)>,
     /// The last action on it: its event and when it was.
     pub(super) last_action: Option<(u64, f64)>,
+    /// The last navigation to another address: its event and when it was.
+    pub(super) last_navigation: Option<(u64, f64)>,
     /// The text of the prompt that is about to close.
     pub(super) prompt: Option<String>,
     pub(super) is_closed: bool,
@@ -34,6 +36,7 @@ pub(super) struct Tab {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Moved {
     Onwards,
+    Reloaded,
     /// A person typed the address, or chose it in the browser.
     ByAddress,
     Back,
@@ -90,8 +93,12 @@ impl Tab {
             _ => {
                 let entry = history.entries.get(now.0);
                 let kind = entry.map(|entry| format!("{:?}", entry.transition_type)).unwrap_or_default();
+                if kind == "Reload" {
+                    return Moved::Reloaded;
+                }
                 let is_typed = ["Typed", "AddressBar", "AutoBookmark", "Generated", "Keyword"].contains(&kind.as_str());
-                if is_typed { Moved::ByAddress } else { Moved::Onwards }
+                // An entry that a script replaces keeps its kind.
+                if is_typed && before != Some(now) { Moved::ByAddress } else { Moved::Onwards }
             }
         }
     }
@@ -99,5 +106,12 @@ impl Tab {
     /// The action that caused something at a time in Unix seconds.
     pub(super) fn cause(&self, at: f64) -> Option<u64> {
         self.last_action.filter(|(_, then)| at >= *then - 0.1 && at - then <= CAUSED_WITHIN).map(|(index, _)| index)
+    }
+
+    /// The navigation after which the page itself went on to another address: nothing was done in it.
+    pub(super) fn redirected(&self, at: f64) -> Option<u64> {
+        let acted = self.last_action.map_or(f64::NEG_INFINITY, |(_, then)| then);
+        let before = self.last_navigation.filter(|(_, then)| *then > acted && at - then <= CAUSED_WITHIN);
+        before.map(|(index, _)| index)
     }
 }
