@@ -207,7 +207,10 @@ pub(super) struct Doctor {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct Demo {
+    #[command(subcommand)]
+    pub(super) what: Option<DemoOf>,
     /// Browser executable [default: CDPILOT_BROWSER, else an installed browser]
     #[arg(long, value_name = "PATH")]
     pub(super) browser: Option<PathBuf>,
@@ -217,6 +220,25 @@ pub(super) struct Demo {
     /// Output file of the screenshot [default: a new temporary file]
     #[arg(long, value_name = "PATH")]
     pub(super) screenshot: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum DemoOf {
+    /// Record a purchase in a local shop, and show the events, draft, screenshots and exports
+    Record(DemoRecord),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DemoRecord {
+    /// Browser executable [default: CDPILOT_BROWSER, else an installed browser]
+    #[arg(long, value_name = "PATH")]
+    pub(super) browser: Option<PathBuf>,
+    /// Run the browser without a window [default: CDPILOT_HEADLESS, else whether there is no display]
+    #[arg(long, value_enum, value_name = "WHEN", num_args = 0..=1, default_missing_value = "true")]
+    pub(super) headless: Option<When>,
+    /// Folder for screenshots and exports [default: a new temporary folder]
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

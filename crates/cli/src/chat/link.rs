@@ -1,6 +1,6 @@
 //! Requests of `cdpilot chat` to the server, and the stream of a conversation.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, bounded};
@@ -95,37 +95,41 @@ impl<'a> Link<'a> {
         let found = self.connector.find()?;
         let opened =
             reach(&self.connector, found, true, |client| -> Result<_, NoAnswer> { client.follow(request, None) })?;
-        let stream = opened.map_err(|answer| of_answer(&answer).unwrap_or_else(no_stream))?;
-        let (send, items) = bounded(AHEAD);
-        let read = move || {
-            let mut lines = EventLines::default();
-            for line in BufReader::new(stream).split(b'\n') {
-                let Ok(line) = line else { break };
-                let line = String::from_utf8_lossy(&line);
-                if line.starts_with("event:") {
-                    lines.id = None;
-                }
-                let item = match lines.line(&line) {
-                    Some((name, data)) => {
-                        let id = lines.id.take().and_then(|id| id.parse().ok());
-                        Item::Event { id, name, data }
-                    }
-                    None if line.starts_with(':') => Item::Alive,
-                    None => continue,
-                };
-                // Nobody reads any more.
-                if send.send(item).is_err() {
-                    return;
-                }
-            }
-            let _ = send.send(Item::Closed);
-        };
-        let thread = spawn("cli-stream", read);
-        let thread = thread.map_err(|problem| Failure::internal(format!("cannot read the events: {problem}")))?;
-        // Not joined: it ends with the stream, or at the next line after its items are dropped.
-        std::mem::forget(thread);
-        Ok(items)
+        items(opened.map_err(|answer| of_answer(&answer).unwrap_or_else(no_stream))?)
     }
+}
+
+/// Reads the items of a stream in a thread of its own.
+pub(in super::super) fn items(stream: impl Read + Send + 'static) -> Result<Receiver<Item>, Failure> {
+    let (send, items) = bounded(AHEAD);
+    let read = move || {
+        let mut lines = EventLines::default();
+        for line in BufReader::new(stream).split(b'\n') {
+            let Ok(line) = line else { break };
+            let line = String::from_utf8_lossy(&line);
+            if line.starts_with("event:") {
+                lines.id = None;
+            }
+            let item = match lines.line(&line) {
+                Some((name, data)) => {
+                    let id = lines.id.take().and_then(|id| id.parse().ok());
+                    Item::Event { id, name, data }
+                }
+                None if line.starts_with(':') => Item::Alive,
+                None => continue,
+            };
+            // Nobody reads any more.
+            if send.send(item).is_err() {
+                return;
+            }
+        }
+        let _ = send.send(Item::Closed);
+    };
+    let thread = spawn("cli-stream", read);
+    let thread = thread.map_err(|problem| Failure::internal(format!("cannot read the events: {problem}")))?;
+    // Not joined: it ends with the stream, or at the next line after its items are dropped.
+    std::mem::forget(thread);
+    Ok(items)
 }
 
 /// Conversation and number of an image, from its address in an event.

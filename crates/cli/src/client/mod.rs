@@ -92,15 +92,23 @@ impl Client {
     /// # Errors
     /// The token of the home cannot be read; the server is suspended.
     pub(super) fn new(found: &ServerAddress, home: Option<&Home>) -> Result<Self, Failure> {
-        let process = found.process();
-        if let Some(failure) = process.and_then(suspended) {
-            return Err(failure);
-        }
         let token = match (super::settings::env("CDPILOT_TOKEN"), home) {
             (Some(text), _) => Some(Token::given(text)),
             (None, Some(home)) => Token::read(home)?,
             (None, None) => None,
         };
+        Self::with_token(found, token)
+    }
+
+    /// The same with a token.
+    ///
+    /// # Errors
+    /// The server is suspended.
+    pub(super) fn with_token(found: &ServerAddress, token: Option<Token>) -> Result<Self, Failure> {
+        let process = found.process();
+        if let Some(failure) = process.and_then(suspended) {
+            return Err(failure);
+        }
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)

@@ -1,5 +1,6 @@
-//! `cdpilot demo`: demonstrates dialog and frame handling. The steps are in `show`.
+//! `cdpilot demo`: demonstrates dialog and frame handling; the steps are in `show`. `record`: `cdpilot demo record`.
 
+mod record;
 mod show;
 
 use std::io;
@@ -38,6 +39,9 @@ impl From<Problem> for Failure {
 }
 
 pub(super) fn run(args: &args::Demo, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
+    if let Some(args::DemoOf::Record(args)) = &args.what {
+        return record::run(args, settings, out);
+    }
     // Fails before anything is printed.
     let executable = cdpilot::browser::find::find(args.browser.as_deref())?.path;
     let options = Options {

@@ -46,7 +46,7 @@ fn counted(one: &Value) -> String {
 }
 
 /// An event in one line: its number, its type, what it was about.
-pub(super) fn event(event: &Value) -> String {
+pub(in super::super) fn event(event: &Value) -> String {
     let kind = text(&event["event_type"]);
     let about = about(event, &kind);
     let about = if about.is_empty() { String::new() } else { format!("  {about}") };

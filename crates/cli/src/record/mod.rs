@@ -9,7 +9,7 @@
 
 mod file;
 pub(super) mod find;
-mod lines;
+pub(super) mod lines;
 mod start;
 
 use std::io::{self, IsTerminal as _, Read as _};

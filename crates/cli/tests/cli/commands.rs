@@ -256,6 +256,33 @@ fn the_demo_prints_plain_text_when_piped() {
 }
 
 #[test]
+fn the_demo_of_recordings_verifies_every_step() {
+    if !has_browser() {
+        return;
+    }
+    let program = Program::new();
+    let folder = program.temp.path().join("results");
+    let ran = program.run(&["demo", "record", "--json", "--headless", "--out", folder.to_str().unwrap()]);
+    let report = ran.json();
+    assert_eq!((ran.code, &report["ok"]), (Some(0), &json!(true)), "{ran:?}");
+    let ids: Vec<_> = report["steps"].as_array().unwrap().iter().map(|step| step["id"].as_str().unwrap()).collect();
+    let all = ["site", "browser", "server", "start", "basket", "quantity", "locker", "card", "end", "results", "stop"];
+    assert_eq!(ids, all);
+    assert!(step(&report, "stop")["detail"].as_str().unwrap().starts_with("0 processes left"), "{report}");
+
+    let draft: Vec<_> = report["draft"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    assert!(draft.iter().any(|line| line.contains("Add to basket")), "{draft:?}");
+    let made = |name: &str| -> Vec<_> {
+        report[name].as_array().unwrap().iter().map(|path| std::fs::read(path.as_str().unwrap()).unwrap()).collect()
+    };
+    let (pictures, exports) = (made("keyframes"), made("exports"));
+    assert!(!pictures.is_empty() && pictures.iter().all(|bytes| bytes.starts_with(&[0xff, 0xd8, 0xff])));
+    assert!(exports.len() == 2 && exports.iter().all(|bytes| serde_json::from_slice::<Value>(bytes).is_ok()));
+    std::fs::remove_dir_all(&folder).unwrap();
+    program.assert_nothing_left();
+}
+
+#[test]
 fn a_failing_demo_reports_it_and_cleans_up() {
     if !has_browser() {
         return;

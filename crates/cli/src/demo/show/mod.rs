@@ -2,10 +2,10 @@
 //! `demo` compiles quickly; `cdpilot demo` is the same code.
 
 mod dialogs;
-mod processes;
+pub(crate) mod processes;
 mod run;
 mod site;
-mod steps;
+pub(crate) mod steps;
 mod tree;
 
 use std::io;
@@ -60,7 +60,7 @@ pub(crate) enum Problem {
 }
 
 impl Problem {
-    fn new(code: Code, text: impl Into<String>) -> Self {
+    pub(crate) fn new(code: Code, text: impl Into<String>) -> Self {
         Self::Other { code, text: text.into() }
     }
 }

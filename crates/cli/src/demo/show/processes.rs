@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// Ids of the processes in the process group of `browser`, and of all others with `folder` in their arguments. Zombies do not
 /// count. `None` if the system does not provide the list.
-pub(super) fn of(browser: u32, folder: &Path) -> Option<Vec<u32>> {
+pub(crate) fn of(browser: u32, folder: &Path) -> Option<Vec<u32>> {
     let folder = folder.to_str()?;
     let rows = if cfg!(target_os = "linux") { from_proc()? } else { from_ps()? };
     let this = std::process::id();

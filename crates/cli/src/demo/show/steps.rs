@@ -9,7 +9,7 @@ use crate::style::Style;
 
 /// The outcome of a step.
 #[derive(Debug, Serialize)]
-pub(super) struct Step {
+pub(crate) struct Step {
     id: &'static str,
     ok: bool,
     ms: u64,
@@ -17,51 +17,51 @@ pub(super) struct Step {
 }
 
 /// Runs and records steps.
-pub(super) struct Steps<'a> {
+pub(crate) struct Steps<'a> {
     screen: &'a Screen<'a>,
     total: usize,
     number: usize,
-    pub(super) done: Vec<Step>,
-    pub(super) failure: Option<Problem>,
+    pub(crate) done: Vec<Step>,
+    pub(crate) failure: Option<Problem>,
 }
 
 /// Output of a step: one line for the record, more lines for the terminal.
 #[derive(Default)]
-pub(super) struct StepOutput {
+pub(crate) struct StepOutput {
     detail: String,
     lines: Vec<String>,
 }
 
 impl StepOutput {
     /// Output of one line.
-    pub(super) fn of(detail: impl Into<String>) -> Self {
+    pub(crate) fn of(detail: impl Into<String>) -> Self {
         let detail = detail.into();
         Self { lines: vec![detail.clone()], detail }
     }
 
     /// Output with further lines for the terminal.
-    pub(super) fn long(detail: impl Into<String>, lines: Vec<String>) -> Self {
+    pub(crate) fn long(detail: impl Into<String>, lines: Vec<String>) -> Self {
         Self { detail: detail.into(), lines }
     }
 }
 
 impl<'a> Steps<'a> {
-    pub(super) fn new(screen: &'a Screen<'a>, total: usize) -> Self {
+    pub(crate) fn new(screen: &'a Screen<'a>, total: usize) -> Self {
         Self { screen, total, number: 0, done: Vec::new(), failure: None }
     }
 
     /// Skips to the last step.
-    pub(super) fn leave_out_all_but_the_last(&mut self) {
+    pub(crate) fn leave_out_all_but_the_last(&mut self) {
         self.number = self.total - 1;
     }
 
     /// Style of the terminal.
-    pub(super) fn style(&self) -> Style {
+    pub(crate) fn style(&self) -> Style {
         self.screen.style
     }
 
     /// Runs, times and prints a step. `None` when it failed; the first failure is kept.
-    pub(super) fn run<T>(
+    pub(crate) fn run<T>(
         &mut self,
         id: &'static str,
         title: &str,
