@@ -89,18 +89,27 @@ const CONTAINER_KINDS = { row: "row", listitem: "item", article: "card", dialog:
 const GROUP_HEADINGS = "h1,h2,h3,h4,h5,h6,[role=heading],caption,legend,summary,figcaption";
 const HEADINGS = GROUP_HEADINGS + ",th,[role=rowheader]";
 
-/** Whether an element is one of several siblings that are built alike, as cards without semantics are. */
+/** How many classes more a marked one of several alike elements may have. */
+const MARKING = 2;
+
+/** Whether an element is one of several siblings that are built alike, as cards without semantics are. One may be marked by a class. */
 function isRepeated(element) {
   const parent = GET_PARENT.call(element);
-  const shape = attr(element, "class");
-  if (!(parent instanceof Element) || !shape) return false;
+  const shape = classesOf(element);
+  if (!(parent instanceof Element) || !shape.length) return false;
   let alike = 0;
   let left = 50;
   for (let child = GET_FIRST_ELEMENT.call(parent); child && left-- > 0; child = GET_NEXT_ELEMENT.call(child)) {
-    if (nameOfTag(child) === nameOfTag(element) && attr(child, "class") === shape) alike++;
+    if (nameOfTag(child) !== nameOfTag(element)) continue;
+    const other = classesOf(child);
+    const shared = other.filter((one) => shape.includes(one)).length;
+    const more = Math.max(shape.length, other.length) - shared;
+    if (shared > 0 && shared === Math.min(shape.length, other.length) && more <= MARKING) alike++;
   }
   return alike >= 3;
 }
+
+const classesOf = (element) => (attr(element, "class") || "").split(/\s+/, 50).filter(Boolean);
 
 // A text with a word.
 const isWordy = (text) => /\p{L}{2}/u.test(text);

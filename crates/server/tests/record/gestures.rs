@@ -119,6 +119,19 @@ fn titles_of_containers_tell_them_apart() {
 }
 
 #[test]
+fn cards_are_alike_although_one_is_marked() {
+    let html = "<title>Board</title><div><div class='card wide'><h2>Sales</h2><button>Refresh</button></div><div class='card wide on'><h2>Visitors</h2>
+        <button>Refresh</button></div><div class='card wide'><h2>Errors</h2><button>Refresh</button></div></div>
+        <div><p class=intro>Some text.</p><p class=note>More text.</p><p class='end note'><button>Close</button></p></div>
+        <div class='widget panel'>One</div><div class='widget menu'><button>Open</button></div><div class='widget bar'>Two</div>";
+    let Some(stage) = Stage::showing(html) else { return };
+    for n in [0, 1, 3, 4] {
+        stage.person.click(&format!("document.querySelectorAll('button')[{n}]"));
+    }
+    assert_eq!(containers(&stage.events()), ["item Sales", "item Visitors", "", ""]);
+}
+
+#[test]
 fn an_item_of_a_list_with_the_focus_is_what_is_used() {
     let html = "<title>Files</title><div tabindex=0><ul><li><span>letter.txt</span></li><li><span>notes.txt</span></li></ul></div>
         <div tabindex=0><div class=file><b>One</b></div><div class=file><b>Two</b></div><div class=file><b>Three</b></div></div>

@@ -8,7 +8,7 @@ use cdpilot::sync::Deadline;
 use std::time::Duration;
 
 /// Time limit for reading a history.
-const HISTORY: Duration = Duration::from_millis(400);
+const HISTORY: Duration = Duration::from_secs(2);
 /// How long after an action a navigation may begin that it caused, in seconds.
 const CAUSED_WITHIN: f64 = 5.0;
 
@@ -97,8 +97,9 @@ impl Tab {
                     return Moved::Reloaded;
                 }
                 let is_typed = ["Typed", "AddressBar", "AutoBookmark", "Generated", "Keyword"].contains(&kind.as_str());
-                // An entry that a script replaces keeps its kind.
-                if is_typed && before != Some(now) { Moved::ByAddress } else { Moved::Onwards }
+                // An entry that a script replaces keeps its kind. So may this one, if the history could not be read before.
+                let is_known = before.is_some() || self.last_navigation.is_none();
+                if is_typed && is_known && before != Some(now) { Moved::ByAddress } else { Moved::Onwards }
             }
         }
     }
