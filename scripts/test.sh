@@ -51,6 +51,11 @@ if scripts/ensure-page-libraries.sh; then
 else
     echo "OMITTED: the tests with React, Vue and rich-text editors"
 fi
+if scripts/ensure-playwright-peer.sh; then
+    export CDPILOT_REQUIRE_PLAYWRIGHT_PEER=1
+else
+    echo "OMITTED: the test with Playwright"
+fi
 if wait "$peers"; then
     tail -n 1 "$peers_log"
     export CDPILOT_REQUIRE_PEERS=1

@@ -86,6 +86,8 @@ mod record_routes;
 #[path = "record/service.rs"]
 mod record_service;
 mod redaction;
+#[path = "routine/export.rs"]
+mod routine_export;
 #[path = "routine/fast.rs"]
 mod routine_fast;
 #[path = "routine/grammar.rs"]

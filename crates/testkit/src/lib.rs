@@ -40,6 +40,7 @@ pub mod mcp_process;
 pub mod page_libraries;
 pub mod person;
 pub mod pixels;
+pub mod playwright_peer;
 pub mod pointer_log;
 pub mod proxy;
 #[cfg(unix)]

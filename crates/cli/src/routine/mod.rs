@@ -26,7 +26,7 @@ use super::output::{Out, clean};
 use super::settings::Settings;
 use cdpilot::code::Code;
 use cdpilot_server::api::operations as op;
-use cdpilot_server::api::{Login, VersionQuery};
+use cdpilot_server::api::{ExportRoutine, Login, RoutineFormat, VersionQuery};
 use cdpilot_server::config::Guard;
 
 const AFTER: &str = "\
@@ -91,7 +91,7 @@ enum What {
         /// Id of a run
         run: Option<String>,
     },
-    /// Print a routine for another program
+    /// Print a routine as its text, as a test of Playwright or as a script; what that does not do is named on stderr
     Export {
         /// Name or id of the routine
         name: String,
@@ -140,10 +140,20 @@ enum What {
 enum Format {
     /// The text of the routine.
     Markdown,
-    /// A Playwright script; needs recorded steps.
+    /// A test of Playwright in TypeScript; the routine has to be verified.
     Playwright,
-    /// HTTP requests; needs recorded steps.
+    /// A Python script that uses the HTTP API; the routine has to be verified.
     Http,
+}
+
+impl Format {
+    fn wanted(self) -> RoutineFormat {
+        match self {
+            Self::Markdown => RoutineFormat::Markdown,
+            Self::Playwright => RoutineFormat::Playwright,
+            Self::Http => RoutineFormat::Http,
+        }
+    }
 }
 
 pub(super) fn run(routine: &Routine, global: &Global, settings: &Settings, out: &Out) -> Result<Exit, Failure> {
@@ -176,14 +186,9 @@ pub(super) fn run(routine: &Routine, global: &Global, settings: &Settings, out: 
         What::Resume { name, run } => return run::resume(&link, name, run, global, out),
         What::Runs { name, run: None } => show::runs(&link.ask(&Request::at(op::ROUTINE_RUNS, &[name]))?, out),
         What::Runs { name, run: Some(run) } => show::run(&link.ask(&Request::at(op::ROUTINE_RUN, &[name, run]))?, out),
-        What::Export { format: Format::Playwright | Format::Http, .. } => {
-            let problem = "no step of this routine was recorded, so there are no actions to export; --format markdown prints its text";
-            return Err(Failure::new(Code::Conflict, problem));
-        }
-        What::Export { name, format: Format::Markdown } => {
-            let answer = link.ask(&Request::at(op::ROUTINE, &[name]))?;
-            out.object(&answer);
-            out.text(answer["routine"]["routine_markdown"].as_str().unwrap_or_default());
+        What::Export { name, format } => {
+            let query = ExportRoutine { format: format.wanted() };
+            show::exported(&link.ask(&Request::at(op::EXPORT_ROUTINE, &[name]).and(&query))?, out);
         }
         What::History { name } => show::history(&link.ask(&Request::at(op::ROUTINE_VERSIONS, &[name]))?, out),
         What::Approve { name, version } => {

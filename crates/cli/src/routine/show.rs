@@ -45,6 +45,15 @@ pub(super) fn routine(answer: &Value, out: &Out) {
     }
 }
 
+pub(super) fn exported(answer: &Value, out: &Out) {
+    out.object(answer);
+    out.text(answer["content"].as_str().unwrap_or_default());
+    for part in all(answer, "omitted") {
+        let (step, title, why) = (part["step"].as_u64().unwrap_or_default(), text(part, "title"), text(part, "why"));
+        out.aside(&format!("not exported: step {step}, {}: {}", one_line(&title), one_line(&why)));
+    }
+}
+
 pub(super) fn version(answer: &Value, out: &Out) {
     out.object(answer);
     match answer["difference"].as_str() {

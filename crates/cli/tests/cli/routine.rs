@@ -55,7 +55,11 @@ fn texts_are_stored_compared_restored_and_deleted() {
     let restored = at.program.run(&["routine", "approve", "look", "1"]);
     assert_eq!(restored.code, Some(0), "{restored:?}");
     assert_eq!(at.program.run(&["routine", "export", "look"]).stdout, TEXT);
-    assert_eq!(at.program.run(&["routine", "export", "look", "--format", "playwright"]).code, Some(1));
+    for format in ["playwright", "http"] {
+        let refused = at.program.run(&["routine", "export", "look", "--format", format]);
+        assert_eq!((refused.code, &*refused.stdout), (Some(1), ""), "{}", refused.stderr);
+        assert!(refused.stderr.contains("--format markdown"), "{}", refused.stderr);
+    }
     let history = at.program.run(&["routine", "history", "look"]);
     assert_eq!(history.stdout.lines().count(), 3, "{history:?}");
     let renamed = at.program.run(&["routine", "edit", "look", "--rename", "see"]);

@@ -7,17 +7,17 @@ use super::{
     CompileRecording, Console, ConsoleQuery, ConversationCreated, ConversationEvents, ConversationList,
     ConversationMessages, ConversationShown, ConversationsQuery, Cookies, CookiesQuery, CreateConversation,
     CreateRecording, CreateRoutine, DeleteCookies, Deleted, DialogAnswered, Dialogs, Disarmed, Doctor, Downloaded,
-    Errors, ErrorsQuery, EventsPage, EventsQuery, ExportRecording, FinalizeCompilation, FindQuery, FocusTab,
-    FrameAnswer, FrameQuery, Frames, FramesQuery, GetQuery, HarAnswer, HarQuery, Health, Highlight, HistoryNavigation,
-    ImportCookies, ImportRecording, IngestRecording, Items, KeyframeQuery, KnownRefs, LabelTab, LoadStateBody,
-    McpQuery, ModelSettings, ModelTested, NavigateTo, NewSecret, NewSession, NoFields, OneProfile, OneRecording,
-    OneRequest, OneRoutine, OneSession, OneVersion, OpenTab, PdfAnswer, Profiles, RawCommand, RawResult,
+    Errors, ErrorsQuery, EventsPage, EventsQuery, ExportRecording, ExportRoutine, FinalizeCompilation, FindQuery,
+    FocusTab, FrameAnswer, FrameQuery, Frames, FramesQuery, GetQuery, HarAnswer, HarQuery, Health, Highlight,
+    HistoryNavigation, ImportCookies, ImportRecording, IngestRecording, Items, KeyframeQuery, KnownRefs, LabelTab,
+    LoadStateBody, McpQuery, ModelSettings, ModelTested, NavigateTo, NewSecret, NewSession, NoFields, OneProfile,
+    OneRecording, OneRequest, OneRoutine, OneSession, OneVersion, OpenTab, PdfAnswer, Profiles, RawCommand, RawResult,
     RecordingCreated, RecordingDraft, RecordingEvents, RecordingEventsPage, RecordingExported, RecordingList,
     RegisterBrowser, Removed, RequestQuery, Requests, RequestsQuery, RescueAnswer, RootQuery, RouteAdded, Routes,
-    RoutineCreated, RoutineList, RunChanged, RunInfo, RunList, RunRoutine, SaveStateBody, ScreenshotAnswer, SecretList,
-    SecretStored, SendMessage, Sessions, SetIntentNote, SetStorage, SettingsShown, SnapshotAnswer, SnapshotQuery,
-    Start, StorageQuery, TabAnswer, TabOpened, Tabs, TakeScreenshot, TestModel, TextQuery, Ticket, UiSecret,
-    VersionList, VersionQuery, WaitDownload,
+    RoutineCreated, RoutineExported, RoutineList, RunChanged, RunInfo, RunList, RunRoutine, SaveStateBody,
+    ScreenshotAnswer, SecretList, SecretStored, SendMessage, Sessions, SetIntentNote, SetStorage, SettingsShown,
+    SnapshotAnswer, SnapshotQuery, Start, StorageQuery, TabAnswer, TabOpened, Tabs, TakeScreenshot, TestModel,
+    TextQuery, Ticket, UiSecret, VersionList, VersionQuery, WaitDownload,
 };
 use crate::control::{ClosedTab, LabelledTab, Navigated, NewProfile, Status, TabInfo};
 use crate::llm::Models;
@@ -144,6 +144,12 @@ pub const RUN_ROUTINE: Operation<RunRoutine, AnyBody> =
         .quick()
         .global()
         .media("text/event-stream");
+pub const EXPORT_ROUTINE: Operation<ExportRoutine, RoutineExported> = get(
+    "/routines/:id/export",
+    "Export a routine as its text, as a test of Playwright or as a script that uses this API",
+)
+.quick()
+.global();
 pub const ROUTINE_RUNS: Operation<NoFields, RunList> =
     get("/routines/:id/runs", "List the runs of a routine with their reports").quick().global();
 pub const ROUTINE_RUN: Operation<NoFields, RunInfo> =

@@ -128,6 +128,51 @@ pub struct VersionQuery {
     pub against: Option<u64>,
 }
 
+/// What a routine is exported as.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RoutineFormat {
+    /// Its text.
+    #[default]
+    Markdown,
+    /// A test of Playwright in TypeScript.
+    Playwright,
+    /// A Python script that uses this API.
+    Http,
+}
+
+/// `GET /routines/:id/export`: the query.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExportRoutine {
+    /// What it is exported as. All but `markdown` need a routine that is verified.
+    pub format: RoutineFormat,
+}
+
+/// `GET /routines/:id/export`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RoutineExported {
+    /// What it was exported as.
+    pub format: RoutineFormat,
+    /// A name for the file.
+    pub filename: String,
+    /// The content of the file.
+    pub content: String,
+    /// What the file does not do: it has a TODO there.
+    pub omitted: Vec<OmittedPart>,
+}
+
+/// A part of a routine that an exported file does not do.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct OmittedPart {
+    /// Number of the step.
+    pub step: u32,
+    /// Its title.
+    pub title: String,
+    /// Why, as a part of a sentence.
+    pub why: String,
+}
+
 /// An input of a routine.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RoutineInput {

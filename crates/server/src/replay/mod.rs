@@ -10,8 +10,10 @@
 //! | `values` | values of a run in place of recorded ones |
 //! | `target` | which element of a page is the recorded one |
 //! | `verify` | the comparison |
+//! | `export` | routines as scripts of other programs |
 //! | `same` | when elements, names and addresses are the same |
 
+pub mod export;
 mod heal;
 mod plan;
 mod same;

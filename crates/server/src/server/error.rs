@@ -42,6 +42,8 @@ pub(super) enum Advice {
     NameTab,
     ListRecordings,
     StopRecording,
+    VerifyRoutine,
+    ExportText,
 }
 
 impl Advice {
@@ -88,6 +90,11 @@ impl Advice {
             Self::StopRecording => {
                 ("; stop it first with POST /recordings/:id/stop", "; stop it first with `cdpilot record stop`")
             }
+            Self::VerifyRoutine => (
+                "; verify it with POST /routines/:id/run and verify: true",
+                "; verify it with `cdpilot routine run NAME --verify`",
+            ),
+            Self::ExportText => (" with format: markdown", " with --format markdown"),
         };
         match vocabulary {
             Vocabulary::Http => http,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::record_capture::Stage;
 use crate::record_compile::to_end;
 use crate::support::agent_plan::{Do, model_of_shared};
-use crate::support::api::TestServer;
+use crate::support::api::{Api, TestServer};
 use crate::support::streaming_model::StreamingModel;
 
 pub(crate) const STYLE: &str = "<style>body { font: 16px sans-serif } * { margin: 6px }</style>";
@@ -37,6 +37,66 @@ pub(crate) fn event(events: &[Value], kind: &str, part: &str) -> u64 {
     found.unwrap_or_else(|| panic!("no {kind} of {part}: {events:#?}"))["event_index"].as_u64().unwrap()
 }
 
+/// What a request tells the model of a submission that was refused.
+fn refusal(request: &Value) -> Option<String> {
+    let last = request["messages"].as_array()?.last()?["content"].to_string();
+    last.contains("problems").then_some(last)
+}
+
+/// Compiles a recording with a model that writes this text, and saves the routine.
+pub(crate) fn compiled(
+    api: &Api,
+    (plans, model): (&Mutex<Vec<Vec<Do>>>, &StreamingModel),
+    recording: &str,
+    count: u64,
+    text: &str,
+    steps: &Value,
+) -> String {
+    let path = |end: &str| format!("/recordings/{recording}{end}");
+    let topics =
+        ["position_or_identity", "subset", "filter_touched", "varying_value", "computed_value", "overlay", "login"];
+    let all: Vec<u64> = (1..=count).collect();
+    let ask = |topic: &&str| ("ask_user", json!({ "question": format!("{topic}?"), "topic": topic, "events": all }));
+    plans.lock()[0] = vec![
+        Do::Calls(vec![
+            ("trace_viewer", json!({ "command": "summary" })),
+            ("trace_viewer", json!({ "command": "normalized_steps" })),
+        ]),
+        Do::Calls(topics[..3].iter().map(ask).collect()),
+        Do::Calls(topics[3..6].iter().map(ask).collect()),
+        Do::Calls(topics[6..].iter().map(ask).collect()),
+        Do::Call("submit_routine", json!({ "markdown": text, "step_events": steps })),
+        Do::Say("Made."),
+        Do::Say("Made."),
+        Do::Say("Made."),
+    ];
+    api.post(&path("/intent-note"), &json!({ "intent_note": "plan 0" })).ok();
+    let post = |end: &str, body: Value| to_end(&mut api.events_of("POST", &path(end), Some(&body.to_string()), ""));
+    let mut ended = post("/compile", json!({}));
+    while ended.name == "complete" && ended.result()["status"] == "asking" {
+        ended = post("/compile/answer", json!({ "text": "Always this one; it may differ." }));
+    }
+    let refused = || model.requests().iter().filter_map(refusal).collect::<Vec<_>>();
+    assert_eq!((&*ended.name, &ended.data["result"]["status"]), ("complete", &json!("review")), "{:#?}", refused());
+    let saved = api.post(&path("/compile/finalize"), &json!({ "name": "made" })).ok();
+    saved["routine_id"].as_str().unwrap().to_owned()
+}
+
+/// Runs a routine, and returns its report.
+pub(crate) fn run(api: &Api, routine: &str, body: &Value) -> Value {
+    let path = format!("/routines/{routine}/run");
+    let mut stream = api.events_of("POST", &path, Some(&body.to_string()), "");
+    let (_, connected) = stream.next_of("connected");
+    while let Some((name, _, data)) = stream.try_next() {
+        assert_ne!(name, "help_request", "{data:#}");
+        if matches!(&*name, "complete" | "error") {
+            break;
+        }
+    }
+    let id = connected["conversation_id"].as_str().unwrap();
+    api.get(&format!("/routines/{}/runs/{id}", routine)).ok()
+}
+
 impl Made {
     pub(crate) fn new(task: &Task<'_>) -> Option<Self> {
         let served = TestServer::browsing_with(|config, _| config.agent.confirm = Confirm::Never)?;
@@ -56,32 +116,8 @@ impl Made {
         let start = stage.served.site.url("a", "/");
         let text =
             format!("# Workflow: Do it\n\n## Prerequisites\nStarting URL: {start}\nFollow plan 1\n{}", task.text);
-        let topics = ["position_or_identity", "subset", "filter_touched", "varying_value", "computed_value", "overlay"];
-        let all: Vec<u64> = (1..=events.len() as u64).collect();
-        let ask =
-            |topic: &&str| ("ask_user", json!({ "question": format!("{topic}?"), "topic": topic, "events": all }));
-        plans.lock()[0] = vec![
-            Do::Calls(vec![
-                ("trace_viewer", json!({ "command": "summary" })),
-                ("trace_viewer", json!({ "command": "normalized_steps" })),
-            ]),
-            Do::Calls(topics[..3].iter().map(ask).collect()),
-            Do::Calls(topics[3..].iter().map(ask).collect()),
-            Do::Call("submit_routine", json!({ "markdown": text, "step_events": (task.steps)(&events) })),
-            Do::Say("Made."),
-            Do::Say("Made."),
-            Do::Say("Made."),
-        ];
-        api.post(&stage.path("/intent-note"), &json!({ "intent_note": "plan 0" })).ok();
-        let post =
-            |end: &str, body: Value| to_end(&mut api.events_of("POST", &stage.path(end), Some(&body.to_string()), ""));
-        let mut ended = post("/compile", json!({}));
-        while ended.name == "complete" && ended.result()["status"] == "asking" {
-            ended = post("/compile/answer", json!({ "text": "Always this one; it may differ." }));
-        }
-        assert_eq!(ended.result()["status"], "review", "{:#}", ended.data);
-        let saved = api.post(&stage.path("/compile/finalize"), &json!({ "name": "made" })).ok();
-        let routine = saved["routine_id"].as_str().unwrap().to_owned();
+        let steps = (task.steps)(&events);
+        let routine = compiled(api, (&plans, &model), &stage.id, events.len() as u64, &text, &steps);
         Self { stage, plans, model, routine }
     }
 
@@ -116,18 +152,7 @@ impl Made {
 
     /// Runs the routine, and returns its report.
     pub(crate) fn run(&self, body: &Value) -> Value {
-        let path = format!("/routines/{}/run", self.routine);
-        let api = &self.stage.served.api;
-        let mut stream = api.events_of("POST", &path, Some(&body.to_string()), "");
-        let (_, connected) = stream.next_of("connected");
-        while let Some((name, _, data)) = stream.try_next() {
-            assert_ne!(name, "help_request", "{data:#}");
-            if matches!(&*name, "complete" | "error") {
-                break;
-            }
-        }
-        let id = connected["conversation_id"].as_str().unwrap();
-        api.get(&format!("/routines/{}/runs/{id}", self.routine)).ok()
+        run(&self.stage.served.api, &self.routine, body)
     }
 
     /// Runs the routine up to a question; the id of the run, and the question.

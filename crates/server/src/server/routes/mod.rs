@@ -14,7 +14,7 @@
 //! | `site_data` | cookies, storage, saved state, emulation |
 //! | `events`, `event_schema` | the event stream; the schema of its events |
 //! | `browsers`, `conversations` | browser ids and conversations (feature `agent`) |
-//! | `routines`, `recordings` | routines and their runs; recordings |
+//! | `routines`, `routine_export`, `recordings` | routines and their runs; recordings |
 //! | `models` | settings of models |
 //! | `secrets` | secrets that conversations may type |
 //! | `mcp` | tools over the Model Context Protocol |
@@ -34,6 +34,7 @@ mod models;
 mod network;
 mod pages;
 mod recordings;
+mod routine_export;
 mod routines;
 mod secrets;
 mod site_data;

@@ -207,8 +207,8 @@ fn format(format: RecordingFormat) -> Format {
     }
 }
 
-/// The name of a recording as that of a file, without its extension.
-fn file_name(name: &str) -> String {
+/// The name of a recording or routine as that of a file, without its extension.
+pub(super) fn file_name(name: &str) -> String {
     let plain: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).take(60).collect();
     let plain = plain.trim_matches('-');
     if plain.is_empty() { "recording".to_owned() } else { plain.to_owned() }

@@ -232,16 +232,16 @@ pub(super) fn run_image(call: &Call<'_>, _: NoFields) -> Result<Reply, ApiError>
     Ok(Reply::Other(answer.with(CACHE_CONTROL, HeaderValue::from_static("private, max-age=60"))))
 }
 
-fn store<'c>(call: &Call<'c>) -> Result<&'c Store, ApiError> {
+pub(super) fn store<'c>(call: &Call<'c>) -> Result<&'c Store, ApiError> {
     Ok(agents(call)?.store())
 }
 
-fn deadline() -> Deadline<'static> {
+pub(super) fn deadline() -> Deadline<'static> {
     Deadline::after(STORE)
 }
 
 /// The routine in the path.
-fn found(call: &Call<'_>) -> Result<StoredRoutine, ApiError> {
+pub(super) fn found(call: &Call<'_>) -> Result<StoredRoutine, ApiError> {
     let wanted = call.path_param(0);
     let found = store(call)?.routine(wanted, deadline())?;
     found.ok_or_else(|| {

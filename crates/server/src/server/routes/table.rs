@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use super::Route;
 use super::{
-    act, browser, browsers, compile, conversations, events, mcp, models, network, pages, recordings, routines, secrets,
-    site_data, system, tabs,
+    act, browser, browsers, compile, conversations, events, mcp, models, network, pages, recordings, routine_export,
+    routines, secrets, site_data, system, tabs,
 };
 use crate::api::operations as op;
 
@@ -55,6 +55,7 @@ pub(in crate::server) static TABLE: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::of(op::REJECT_VERSION, routines::reject),
         Route::of(op::REMOVE_PERMISSION, routines::remove_permission),
         Route::replying(op::RUN_ROUTINE, routines::run),
+        Route::of(op::EXPORT_ROUTINE, routine_export::export),
         Route::of(op::ROUTINE_RUNS, routines::runs),
         Route::of(op::ROUTINE_RUN, routines::show_run),
         Route::replying(op::ROUTINE_RUN_IMAGE, routines::run_image),
