@@ -20,7 +20,7 @@ const MOST: usize = 200;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AnchorQuery {
-    /// Its role as in snapshots, or the name of its tag if it has none.
+    /// Its role as in snapshots, or the name of its tag if it has none; empty if it is not known: then it is a control.
     pub role: String,
     /// Its name, label or text: in lower case, with single blanks, without counters in brackets.
     pub key: String,

@@ -96,6 +96,8 @@ mod routine_grammar;
 mod routine_grammar_steps;
 #[path = "routine/killed.rs"]
 mod routine_killed;
+#[path = "routine/imported.rs"]
+mod routine_imported;
 #[path = "routine/model.rs"]
 mod routine_model;
 #[path = "routine/properties.rs"]

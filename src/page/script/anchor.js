@@ -1,5 +1,5 @@
 // Anchors: the elements that a recorded one may be now, by role and name, described as recordings describe them.
-// Uses: act, context, find, forms, hint, node, node-cache, trace-element, tree.
+// Uses: act, context, find, forms, hint, node, node-cache, state, trace-element, tree.
 
 /** A text in lower case, with single blanks, without counters in brackets. */
 const anchorKey = (text) => text.replace(/[([][\d.,+]+[)\]]/g, "").split(/\s+/).filter((word) => word).join(" ").toLowerCase();
@@ -31,15 +31,19 @@ function isMarkedBy(element, selectors, testId) {
   });
 }
 
+/** Whether an element is one that is used: what a name alone stands for. */
+const isAnyControl = (element) => fieldKind(element) !== "other" || MATCHES.call(element, USED) || WIDGET_ROLES.has(roleFor(element));
+
 /**
- * The shown elements with a role, and the name with the key `key`; without a key, those without a name that a selector or the
+ * The shown elements with a role, or all controls without one, and the name with the key `key`; without a key, those without a name that a selector or the
  * test id finds. The first `most` are described.
  */
 calls.anchors = ({ role, key, selectors, testId, most }) => {
   forget();
   survey();
   const found = elementsOf(null).filter((element) => {
-    if ((shownRole(roleFor(element)) || nameOfTag(element)) !== role || !isAnchorShown(element)) return false;
+    const isOfRole = role ? (shownRole(roleFor(element)) || nameOfTag(element)) === role : isAnyControl(element);
+    if (!isOfRole || !isAnchorShown(element)) return false;
     const own = anchorKey(anchorName(element));
     return own === key && (key !== "" || isMarkedBy(element, selectors, testId));
   });

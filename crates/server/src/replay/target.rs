@@ -47,14 +47,15 @@ pub fn query(anchor: &Anchor) -> AnchorQuery {
 #[must_use]
 pub fn target(anchor: &Anchor, frame: &[FrameStep], candidates: &[Candidate], anywhere: bool) -> Target {
     let wanted = key(name(anchor));
+    let is_partial = is_partial(anchor);
     let is_called = |one: &&Candidate| {
         let (own, seen) = (role(anchor), Anchor::from(&one.element));
-        own == role(&seen) && key(name(&seen)) == wanted
+        (own == role(&seen) || (is_partial && own.is_empty())) && key(name(&seen)) == wanted
     };
     let named: Vec<&Candidate> = candidates.iter().filter(is_called).collect();
     let is_there = |one: &&&Candidate| {
         is_same_frame(frame, &one.frame)
-            && (anywhere || is_same_container(anchor.container.as_ref(), one.element.container.as_ref()))
+            && (anywhere || is_partial || is_same_container(anchor.container.as_ref(), one.element.container.as_ref()))
     };
     let mut left: Vec<&Candidate> = named.iter().filter(is_there).copied().collect();
     narrow(&mut left, |one| frame.iter().map(|step| step.index).eq(one.frame.iter().map(|step| step.index)));
@@ -70,6 +71,11 @@ pub fn target(anchor: &Anchor, frame: &[FrameStep], candidates: &[Candidate], an
     }
 }
 
+/// Whether a recording of another program says only name and selectors of an element, and nothing of what is around it.
+pub(super) fn is_partial(anchor: &Anchor) -> bool {
+    anchor.tag.is_empty()
+}
+
 /// Keeps the elements for which something holds, if it holds for some, and there are several.
 fn narrow(left: &mut Vec<&Candidate>, holds: impl Fn(&Candidate) -> bool) {
     if left.len() > 1 && left.iter().any(|one| holds(one)) {
@@ -81,7 +87,10 @@ fn narrow(left: &mut Vec<&Candidate>, holds: impl Fn(&Candidate) -> bool) {
 #[must_use]
 pub fn is_same_frame(recorded: &[FrameStep], seen: &[FrameStep]) -> bool {
     let is_same = |(own, other): (&FrameStep, &FrameStep)| {
-        own.name == other.name && Replaced::default().is_same_address(&own.url, &other.url)
+        // Other programs record places only.
+        let is_place = own.name.is_empty() && own.url.is_empty();
+        (is_place && own.index == other.index)
+            || (own.name == other.name && Replaced::default().is_same_address(&own.url, &other.url))
     };
     recorded.len() == seen.len() && recorded.iter().zip(seen).all(is_same)
 }
@@ -111,7 +120,7 @@ pub(super) fn is_same_place(
 /// An element as a part of a sentence.
 #[must_use]
 pub fn described(anchor: &Anchor) -> String {
-    let mut out = role(anchor).to_owned();
+    let mut out = if role(anchor).is_empty() { "element" } else { role(anchor) }.to_owned();
     let name = name(anchor);
     if !name.is_empty() {
         out.push(' ');
