@@ -112,6 +112,8 @@ mod mcp_program;
 #[cfg(unix)]
 #[path = "mcp/sessions.rs"]
 mod mcp_sessions;
+#[path = "eval/replay.rs"]
+mod replay_eval;
 #[cfg(unix)]
 #[path = "server/ended.rs"]
 mod server_ended;

@@ -87,17 +87,21 @@ mod record_routes;
 mod record_service;
 mod redaction;
 #[path = "routine/export.rs"]
-mod routine_export;
+mod replay_export;
 #[path = "routine/fast.rs"]
-mod routine_fast;
+mod replay_fast;
+#[path = "routine/imported.rs"]
+mod replay_imported;
+#[path = "routine/killed.rs"]
+mod replay_killed;
+#[path = "routine/places.rs"]
+mod replay_places;
+#[path = "routine/unattended.rs"]
+mod replay_unattended;
 #[path = "routine/grammar.rs"]
 mod routine_grammar;
 #[path = "routine/grammar_steps.rs"]
 mod routine_grammar_steps;
-#[path = "routine/killed.rs"]
-mod routine_killed;
-#[path = "routine/imported.rs"]
-mod routine_imported;
 #[path = "routine/model.rs"]
 mod routine_model;
 #[path = "routine/properties.rs"]
@@ -108,8 +112,6 @@ mod routine_runs;
 mod routine_stored;
 #[path = "routine/texts.rs"]
 mod routine_texts;
-#[path = "routine/unattended.rs"]
-mod routine_unattended;
 #[path = "routine/verify.rs"]
 mod routine_verify;
 #[path = "server/answers.rs"]

@@ -192,7 +192,7 @@ fn invoices(served: &TestServer) {
 }
 
 /// The list: each button asks the server for what it does.
-fn found(numbers: &[u32], button: &str) -> String {
+pub(crate) fn found(numbers: &[u32], button: &str) -> String {
     let row = |n: &u32| {
         format!(
             "<tr><th>Invoice {n}</th><td><button data-n={n} onclick=\"fetch('/archive/{n}').then(() => {{ this.closest('tr').hidden = true; \
@@ -211,7 +211,7 @@ fn archived(made: &Made) -> Vec<String> {
 const TEXT: &str = "\n## Inputs\n- customer (default Ada)\n\n## Step 1: Fill in the filter\nType {{customer}} into Customer, set Status \
      to Due (due), and check Old ones.\n\n## Step 2: Show them\nPress Show.\n\n## Step 3: Archive it\nPress Archive in the row Invoice 1002.\n";
 
-fn of_invoices() -> Option<Made> {
+pub(crate) fn of_invoices() -> Option<Made> {
     let work = |stage: &Stage| {
         let api = &stage.served.api;
         stage.person.click("document.querySelector('input')");

@@ -6,7 +6,7 @@ use cdpilot_server::config::Confirm;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use crate::routine_fast::{STYLE, compiled, event, run};
+use crate::replay_fast::{STYLE, compiled, event, run};
 use crate::support::agent_plan::model_of_shared;
 use crate::support::api::TestServer;
 

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::record_capture::Stage;
-use crate::routine_fast::{Made, STYLE, Task, event, statuses};
+use crate::replay_fast::{Made, STYLE, Task, event, statuses};
 use crate::support::agent_plan::Do;
 use crate::support::api::TestServer;
 
@@ -40,7 +40,7 @@ fn report(made: &Made, run: &str) -> Value {
 }
 
 /// Answers the question of a run, and waits until the run has ended.
-fn decide(made: &Made, run: &str, question: &Value, decision: &str) -> Value {
+pub(crate) fn decide(made: &Made, run: &str, question: &Value, decision: &str) -> Value {
     let api = &made.stage.served.api;
     let body = json!({ "approval_id": question["approval_id"], "decision": decision });
     api.post(&format!("/agent/conversations/{run}/answer"), &body).ok();

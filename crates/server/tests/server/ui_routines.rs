@@ -3,6 +3,7 @@
 use cdpilot::page::Act;
 use serde_json::json;
 
+use crate::replay_fast::{found, of_invoices};
 use crate::server_tasks::Tasks;
 use crate::server_ui_agent::{Person, shop};
 use crate::support::agent_plan::Do;
@@ -65,4 +66,46 @@ fn routines_are_written_run_and_compared_in_the_page() {
     person.clicks("role=button[name=Delete]");
     person.clicks("text=\"Delete it with its runs?\"");
     person.sees("view-routines", "There are no routines yet.");
+}
+
+#[test]
+fn what_a_model_has_found_is_shown_beside_what_was_recorded_and_approved_in_the_page() {
+    let Some(made) = of_invoices() else { return };
+    let served = &made.stage.served;
+    served.site.page("/found", &found(&[1001, 1002], "Put away"));
+    made.plan(vec![
+        Do::Look,
+        Do::Look,
+        Do::Look,
+        Do::Look,
+        Do::Look,
+        Do::Act("click", "data-n=\"1002\"", ""),
+        Do::Call("routine_step", json!({ "command": "done", "n": 3 })),
+        Do::Say("Archived."),
+    ]);
+    assert_eq!(made.run(&json!({ "login": "own" }))["status"], "done");
+    let Some(person) = Person::at(served) else { return };
+    person.clicks("role=link[name=Routines]");
+    person.sees("view-routines", "a new version is proposed");
+    person.clicks("css=#view-routines .routines a");
+    person.clicks("text=\"Compare and decide\"");
+    person.sees("view-routines", "button \"Put away\" in row \"Invoice 1002\"");
+    person.sees("view-routines", "button \"Archive\" in row \"Invoice 1002\"");
+    person.until("[...document.querySelectorAll('#view-routines .pair img')].some(image => !image.hidden)");
+    person.clicks("role=button[name=\"Use it\"]");
+    person.sees("view-routines", "in use");
+    // Without a model, from the page.
+    person.clicks("role=tab[name=Text]");
+    person.acts(Act::select("label=Model", ["No model: stop where one is needed"]));
+    person.clicks("text=\"Without the logins of the profile\"");
+    person.clicks("css=.run-form button.primary");
+    person.sees("narration", "All 3 steps were done without a model.");
+    person.clicks("role=link[name=Routines]");
+    person.clicks("css=#view-routines .routines a");
+    person.clicks("role=tab[name=Runs]");
+    person.sees("view-routines", "3 of 3 steps, 0 requests to the model");
+    person.until("[...document.querySelectorAll('#view-routines td img')].filter(image => !image.hidden).length >= 3");
+    person.acts(Act::resize(420, 740));
+    person.until("innerWidth === 420");
+    assert_eq!(person.eval("document.documentElement.scrollWidth <= innerWidth"), true);
 }

@@ -18,6 +18,7 @@ Say here what the run returns.
 `;
 const TRUST = { untried: "not tried", verified: "works", failing: "failed last time" };
 const STATUS = { running: "Running", waiting: "Waiting for you", done: "Done", failed: "Failed", stopped: "Stopped", interrupted: "Interrupted" };
+const BY = { fast: "program", model: "model", person: "you" };
 const MARKS = { done: "✓", unverified: "✓", healed: "✓", skipped: "–", failed: "×", pending: "○" };
 const PARTS = [["text", "Text"], ["edit", "Edit"], ["runs", "Runs"], ["versions", "Versions"]];
 
@@ -74,7 +75,7 @@ async function list(turn) {
     h("small", null, `${it.step_count} steps, ${TRUST[it.trust] ?? it.trust}${it.proposed ? ", a new version is proposed" : ""}`)));
   at("view-routines").replaceChildren(h("div", { class: "routine" },
     h("p", { class: "bar" }, h("h2", null, "Routines"), h("span", { class: "fill" }), button("New routine", () => { location.hash = "#/routines/new"; }, { class: "primary" })),
-    h("p", { class: "none" }, "Tasks that are written down once, and done by a model step by step."),
+    h("p", { class: "none" }, "Tasks that are written down once, and done step by step: by the program where they were recorded, else by a model."),
     routines.length ? h("ul", { class: "routines" }, routines.map(row)) : h("p", { class: "none" }, "There are no routines yet.")));
 }
 
@@ -90,15 +91,18 @@ function runForm(routine) {
     required: it.default === undefined && !it.secret,
   })]);
   const own = h("input", { type: "checkbox", class: "own-login", checked: routine.defaults.login === "own" });
+  const fast = routine.fast_steps.length, how = h("select", { "aria-label": "Model" },
+    h("option", { value: "" }, fast === routine.step_count ? "A model only for steps that have changed" : `A model for ${routine.step_count - fast} of ${routine.step_count} steps`),
+    h("option", { value: "none" }, "No model: stop where one is needed"));
   const form = h("form", { class: "card run-form", "aria-label": "Run" },
     inputs.length > 0 && h("div", { class: "grid" }, inputs.map(([it, control]) => h("label", null, h("span", null, it.name + (it.sensitive ? " (no model sees it)" : "")), control))),
-    h("p", { class: "bar" }, h("label", null, own, " Without the logins of the profile"), h("span", { class: "fill" }),
+    h("p", { class: "bar" }, h("label", null, own, " Without the logins of the profile"), fast > 0 && how, h("span", { class: "fill" }),
       routine.source_recording_id && h("button", { class: "verify", value: "verify", title: "Run it once and compare each step with the recording" }, "Verify"), h("button", { class: "primary" }, "Run")));
   form.onsubmit = submit => {
     submit.preventDefault();
     const isVerified = submit.submitter?.value === "verify";
     const given = inputs.filter(([it, control]) => control.value || !it.sensitive && !it.secret).map(([it, control]) => [it.name, control.value]);
-    attempt(() => start(routine, { inputs: Object.fromEntries(given), login: own.checked ? "own" : "profile", ...(isVerified ? { verify: true } : {}) }));
+    attempt(() => start(routine, { inputs: Object.fromEntries(given), login: own.checked ? "own" : "profile", ...(isVerified ? { verify: true } : {}), ...(how.value ? { model: how.value } : {}) }));
   };
   return form;
 }
@@ -188,8 +192,8 @@ async function runs(routine) {
   return h("ul", { class: "routine-runs" }, all.map((it, index) => h("li", { class: "card" }, h("details", { open: index === 0 },
     h("summary", null, h("span", { class: `badge ${it.status}` }, STATUS[it.status] ?? it.status), ` ${time(it.started_at)}, version ${it.version}`,
       h("small", null, ` ${it.counts.done} of ${it.steps.length} steps, ${it.model_requests} requests to the model${it.code ? `, ${it.code}` : ""}`)),
-    h("p", null, h("a", { href: "#/c/" + it.run_id }, "Open the run")),
-    h("table", null, h("thead", null, h("tr", null, ["", "Step", "By", "Time", "Requests", "Picture"].map(name => h("th", { scope: "col" }, name)))), h("tbody", null, it.steps.map(step))),
+    h("p", null, h("a", { href: "#/c/" + it.run_id }, "Open the run"), it.proposed_version && [" · ", h("a", { href: `#/routines/${routine.routine_id}/versions` }, `It proposes version ${it.proposed_version}`)]),
+    h("table", null, h("thead", null, h("tr", null, ["", "Step", "By", "Time", "Requests", it.steps.some(one => one.recorded_image) && "Recorded", "Picture"].filter(Boolean).map(name => h("th", { scope: "col" }, name)))), h("tbody", null, it.steps.map(one => step(one, it.steps.some(other => other.recorded_image))))),
     it.verification && compared(it.verification),
     it.result && h("section", null, h("h4", null, "Result"), h("p", { class: "mono" }, it.result.text))))));
 }
@@ -201,25 +205,37 @@ function compared({ verified, up_to, problems }) {
     `${one.n ? `Step ${one.n}` : "At the end"}: recorded `, h("bdi", null, one.sought), "; found ", h("bdi", null, one.found)))));
 }
 
-function step(it) {
+/** A picture of the server, once it is loaded; larger with a click. */
+function loaded(path, alt) {
+  const image = h("img", { alt, hidden: true, tabindex: "0" });
+  picture(path).then(blob => {
+    const url = URL.createObjectURL(blob);
+    image.onload = () => URL.revokeObjectURL(url);
+    image.src = url;
+    image.hidden = false;
+  }, () => {});
+  const turn = () => image.classList.toggle("large");
+  image.onclick = turn;
+  image.onkeydown = key => { if (key.key === "Enter") turn(); };
+  return image;
+}
+
+function step(it, hasRecorded) {
   const items = it.items ? ` (${it.items.done} of ${it.items.total} items)` : "";
-  const found = it.status === "failed" && it.cause ? it.cause.found : it.note ?? "";
-  const place = h("td");
-  if (it.image) {
-    const image = h("img", { alt: `The page in step ${it.n}`, hidden: true });
-    picture(it.image).then(blob => {
-      const url = URL.createObjectURL(blob);
-      image.onload = () => URL.revokeObjectURL(url);
-      image.src = url;
-      image.hidden = false;
-    }, () => {});
-    image.onclick = () => image.classList.toggle("large");
-    place.append(image);
-  }
+  const why = it.cause && (it.status === "healed" ? ["recorded: ", h("bdi", null, it.cause.sought)] : ["sought: ", h("bdi", null, it.cause.sought), "; found: ", h("bdi", null, it.cause.found)]);
+  const found = it.status === "unverified" ? "done; nothing shows that it had an effect" : why || it.note || "";
   return h("tr", { class: it.status },
     h("td", { title: it.status }, MARKS[it.status] ?? "", h("span", { class: "hidden-label" }, it.status)),
     h("td", null, `${it.n}. ${it.title}${items}`, found && h("small", null, found)),
-    h("td", null, it.how ?? ""), h("td", null, `${Math.round(it.seconds)} s`), h("td", null, String(it.model_requests)), place);
+    h("td", null, BY[it.how] ?? ""), h("td", null, `${it.seconds < 10 ? it.seconds.toFixed(1) : Math.round(it.seconds)} s`), h("td", null, String(it.model_requests)),
+    hasRecorded && h("td", null, it.recorded_image && loaded(it.recorded_image, `The page when step ${it.n} was recorded`)),
+    h("td", null, it.image && loaded(it.image, `The page in step ${it.n}`)));
+}
+
+/** Elements that a run has found in place of recorded ones, with both pictures. */
+function replaced(found) {
+  const side = (name, what, path) => h("figure", null, h("figcaption", null, h("b", null, name), " ", h("bdi", null, what)), path && loaded(path, `${name}: ${what}`));
+  return found.map(it => h("section", null, h("h4", null, `Step ${it.step}`), h("div", { class: "pair" }, side("Recorded", it.was, it.recorded_image), side("Found", it.now, it.image))));
 }
 
 async function versions(routine) {
@@ -235,6 +251,9 @@ async function versions(routine) {
       const { difference: changes } = await ask("GET", pathOf(routine, `/versions/${it.version}?against=${before.version}`));
       place.replaceChildren(difference(changes));
     }));
+    if (it.state === "proposed") {
+      ask("GET", pathOf(routine, `/versions/${it.version}`)).then(({ found }) => place.prepend(...replaced(found)), () => {});
+    }
     return h("li", { class: "card" }, h("p", { class: "bar" }, h("strong", null, `Version ${it.version}`),
       h("span", null, `${isNow ? "in use" : it.state}, ${time(it.created_at)}${it.run_id ? ", by a run" : ""}`), h("span", { class: "fill" }), compare,
       !isNow && decide("approve", it.state === "accepted" ? "Use it again" : "Use it", it.state === "proposed" ? { class: "primary" } : {}),
