@@ -4,7 +4,7 @@
 //! describes elements. Which of them it is, if any, is decided by the caller, from frame, container and the rest.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::act::Locator;
 use super::error::Shown;
@@ -50,6 +50,17 @@ pub struct AnchorMatches {
     pub unread: Vec<FrameId>,
     /// Frames with more elements than are described.
     pub crowded: Vec<FrameId>,
+}
+
+/// An element as a recording has it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Traced {
+    /// Its description; null if it is gone. Untrusted.
+    pub element: Value,
+    /// What it holds, as the data of an event; null for what holds nothing. The value of a sensitive field is null.
+    pub held: Value,
 }
 
 #[derive(Debug, Deserialize)]
@@ -106,6 +117,25 @@ impl Tab {
             }
         }
         Ok(all)
+    }
+
+    /// An element as a recording has it.
+    ///
+    /// # Errors
+    /// Those of the supervisor.
+    pub fn traced(&self, node: &Node, deadline: Deadline<'_>) -> Result<Traced, Error> {
+        Ok(self.call_in(&node.frame, &node.doc, "traced", &json!({ "id": node.id }), deadline)?.result)
+    }
+
+    /// The element of the top document that has the focus, as a recording has it, and its frame.
+    ///
+    /// # Errors
+    /// Those of the supervisor.
+    pub fn traced_focus(&self, deadline: Deadline<'_>) -> Result<(FrameId, Traced), Error> {
+        let top = self.top()?;
+        let doc = self.document(&top, deadline)?;
+        let traced = self.call_in(&top, &doc, "traced", &json!({ "id": 0 }), deadline)?.result;
+        Ok((top, traced))
     }
 
     /// Shown elements whose name comes near a text, whatever their role: for telling what there is in place of a recorded one.

@@ -62,7 +62,7 @@ pub use act::{
     OpenedTab, Outcome, Point, SecretSource, SecretTarget, Settle, Settled, State, ToolArgumentSpec, ToolSpec,
     TypedSecrets, WaitFor, is_only_secrets, secrets_in,
 };
-pub use anchor::{AnchorMatch, AnchorMatches, AnchorQuery};
+pub use anchor::{AnchorMatch, AnchorMatches, AnchorQuery, Traced};
 pub use cookie_import::{CookieFormat, FaultyLine, ImportedCookies, ReadCookies, read_cookies};
 pub use data::clear_incoming;
 use data::{ClearMarks, Downloads};

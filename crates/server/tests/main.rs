@@ -98,6 +98,8 @@ mod replay_killed;
 mod replay_places;
 #[path = "routine/unattended.rs"]
 mod replay_unattended;
+#[path = "routine/from_conversation.rs"]
+mod routine_from_conversation;
 #[path = "routine/grammar.rs"]
 mod routine_grammar;
 #[path = "routine/grammar_steps.rs"]

@@ -24,7 +24,7 @@ pub enum Do {
     Help(&'static str),
     /// `request_host`.
     Host(String),
-    /// Any tool. An argument `id:TEXT` is the id of the element whose line contains the text.
+    /// Any tool. An argument `id:TEXT` is the id of the element whose line contains the text, `ref:TEXT` its ref in a snapshot.
     Call(&'static str, Value),
     /// Several calls in one answer.
     Calls(Vec<(&'static str, Value)>),
@@ -44,10 +44,26 @@ fn id_of(messages: &[Value], part: &str) -> String {
     line.map_or_else(|| "none".to_owned(), |line| line.split('(').next().unwrap().to_owned())
 }
 
-/// Arguments with the ids of the elements that they name.
+/// The ref of the element in the newest line of a snapshot that contains a text; `A > B`: B, after a line with A.
+fn ref_of(messages: &[Value], part: &str) -> String {
+    let (before, part) = part.split_once(" > ").unwrap_or(("", part));
+    let found = messages.iter().rev().find_map(|message| {
+        let text = message["content"].as_str()?.replace("\\n", "\n").replace("\\\"", "\"");
+        let after = text.lines().skip_while(|line| !line.contains(before));
+        let line = { after }.find(|line| line.contains(part) && line.contains("[ref="))?;
+        Some(line.split("[ref=").nth(1)?.split(']').next()?.to_owned())
+    });
+    found.unwrap_or_else(|| "none".to_owned())
+}
+
+/// Arguments with the ids and refs of the elements that they name.
 fn with_ids(arguments: &Value, messages: &[Value]) -> Value {
     let mut arguments = arguments.clone();
     for value in arguments.as_object_mut().unwrap().values_mut() {
+        if let Some(part) = value.as_str().and_then(|text| text.strip_prefix("ref:")) {
+            *value = ref_of(messages, part).into();
+            continue;
+        }
         if let Some(part) = value.as_str().and_then(|text| text.strip_prefix("id:")) {
             *value = id_of(messages, part).into();
         }

@@ -1,5 +1,5 @@
 // Anchors: the elements that a recorded one may be now, by role and name, described as recordings describe them.
-// Uses: act, context, find, forms, hint, node, node-cache, state, trace-element, tree.
+// Uses: act, context, find, forms, hint, node, node-cache, record, state, trace-element, tree.
 
 /** A text in lower case, with single blanks, without counters in brackets. */
 const anchorKey = (text) => text.replace(/[([][\d.,+]+[)\]]/g, "").split(/\s+/).filter((word) => word).join(" ").toLowerCase();
@@ -51,4 +51,19 @@ calls.anchors = ({ role, key, selectors, testId, most }) => {
   if (shown.length > 1) distinguish(alikeAmong(shown));
   const first = shown.slice(0, most);
   return { total: found.length, elements: first.map((one, at) => ({ ...one, element: traced(found[at]) })) };
+};
+
+/**
+ * What a recording says of an element and of what it holds, as the data of an event; without an id, of the focused one. A sensitive
+ * field holds null.
+ */
+calls.traced = ({ id }) => {
+  forget();
+  const node = id ? nodeOf(id) : focusedElement();
+  if (!(node instanceof Element) || !isConnected(node)) return {};
+  const element = controlAround(node);
+  const kind = fieldKind(element);
+  const isTyped = /^(line|lines|rich)$/.test(kind);
+  const held = isTyped ? { value: isSensitive(element) ? null : heldText(element), source_count: 1 } : kind === "file" ? null : chosenIn(element, kind);
+  return { element: traced(element), held };
 };

@@ -26,7 +26,7 @@ use super::output::{Out, clean};
 use super::settings::Settings;
 use cdpilot::code::Code;
 use cdpilot_server::api::operations as op;
-use cdpilot_server::api::{ExportRoutine, Login, RoutineFormat, VersionQuery};
+use cdpilot_server::api::{ExportRoutine, Login, RecordConversation, RoutineFormat, VersionQuery};
 use cdpilot_server::config::Guard;
 
 const AFTER: &str = "\
@@ -75,6 +75,14 @@ enum What {
     },
     /// Turn a recording into a routine with a model; asks you what the recording does not show
     Compile(compile::Compile),
+    /// Make a recording of what the agent did in a conversation that has ended, without a recorder; `compile` turns it into a routine
+    FromConversation {
+        /// Id of the conversation
+        id: String,
+        /// Name of the recording [default: the title of the conversation]
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+    },
     /// Run a routine; prints one line a step
     Run(Box<run::Run>),
     /// Continue a run that was stopped, interrupted or has failed
@@ -182,6 +190,10 @@ pub(super) fn run(routine: &Routine, global: &Global, settings: &Settings, out: 
         }
         What::Edit { name, file, rename } => return edit::edit(&link, name, file.as_deref(), rename.as_deref(), out),
         What::Compile(args) => return compile::run(&link, args, global, out),
+        What::FromConversation { id, name } => {
+            let wanted = RecordConversation { name: name.clone() };
+            show::recorded(&link.ask(&Request::at(op::RECORD_CONVERSATION, &[id]).and(&wanted))?, out);
+        }
         What::Run(args) => return run::run(&link, args, global, out),
         What::Resume { name, run } => return run::resume(&link, name, run, global, out),
         What::Runs { name, run: None } => show::runs(&link.ask(&Request::at(op::ROUTINE_RUNS, &[name]))?, out),

@@ -45,6 +45,16 @@ pub(super) fn routine(answer: &Value, out: &Out) {
     }
 }
 
+pub(super) fn recorded(answer: &Value, out: &Out) {
+    out.object(answer);
+    let id = text(answer, "recording_id");
+    let count = answer["recording"]["event_count"].as_u64().unwrap_or_default();
+    out.line(&format!("recording {id}: {count} events"));
+    out.aside(&format!(
+        "`cdpilot routine compile {id}` makes a routine of it; `cdpilot record show {id} --draft` shows its steps"
+    ));
+}
+
 pub(super) fn exported(answer: &Value, out: &Out) {
     out.object(answer);
     out.text(answer["content"].as_str().unwrap_or_default());

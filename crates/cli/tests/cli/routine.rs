@@ -55,6 +55,8 @@ fn texts_are_stored_compared_restored_and_deleted() {
     let restored = at.program.run(&["routine", "approve", "look", "1"]);
     assert_eq!(restored.code, Some(0), "{restored:?}");
     assert_eq!(at.program.run(&["routine", "export", "look"]).stdout, TEXT);
+    let refused = at.program.run(&["routine", "from-conversation", "nothing"]);
+    assert_eq!((refused.code, &*refused.stdout), (Some(1), ""), "{}", refused.stderr);
     for format in ["playwright", "http"] {
         let refused = at.program.run(&["routine", "export", "look", "--format", format]);
         assert_eq!((refused.code, &*refused.stdout), (Some(1), ""), "{}", refused.stderr);

@@ -389,6 +389,7 @@ impl Turn<'_> {
             draft.system("The approval is void: what was approved has changed since. It was not done.");
         }
         self.report_dialogs(&mut draft);
+        self.note_actions(prepared, result["success"] == true, &mut draft);
         self.report_hosts(&mut draft, &mut result);
         self.report_unsent(&mut draft, &mut result);
         if prepared.is_withheld {

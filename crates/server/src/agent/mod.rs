@@ -63,6 +63,7 @@ mod settings;
 mod slots;
 mod step;
 mod stuck;
+mod trail;
 mod turn;
 mod typed;
 mod usage;

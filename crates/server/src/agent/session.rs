@@ -6,7 +6,7 @@ use super::agents::Inner;
 use super::guard;
 use super::live::Live;
 use super::run;
-use super::settings::Settings;
+use super::settings::{Mode, Settings};
 use super::turn::SHORT;
 use super::wire::Wire;
 use super::{Agents, Error};
@@ -33,6 +33,9 @@ fn get_or_make(inner: &Inner, live: &Live, settings: &Settings, wire: Option<&Wi
     let mut new = Session::unlisted(&format!("agent-{short}"), !settings.share_login);
     let (width, height) = settings.viewport().unwrap_or((WIDTH, HEIGHT));
     new = new.with_viewport(width, height).may_share_context();
+    if settings.mode == Mode::Chat {
+        new = new.noting_actions();
+    }
     if let Some(wire) = wire {
         new = new.watched_by(Arc::new(wire.clone()));
     }

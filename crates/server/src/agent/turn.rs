@@ -17,6 +17,7 @@ use super::routine::{Ending, RoutineRun};
 use super::settings::Settings;
 use super::slots::Slot;
 use super::stuck::Stuck;
+use super::trail::Noting;
 use super::usage::Metrics;
 use super::wire::Wire;
 use super::{Error, WRITE, run, session};
@@ -138,6 +139,8 @@ pub(super) struct Turn<'a> {
     pub(super) routine: Option<RoutineRun>,
     /// The recording that it compiles, if any.
     pub(super) compile: Option<CompileRun>,
+    /// Notes what it does in pages, for a recording of it; `None` for runs of routines.
+    pub(super) noting: Option<Noting>,
     /// Its place among the runs; given back while it is paused.
     slot: Option<Slot<'a>>,
 }
@@ -205,6 +208,10 @@ impl<'a> Turn<'a> {
             run.drop_ended_healing(inner);
             run.called_before(&entries);
         }
+        let noting = match routine.is_none() && compile.is_none() {
+            true => Some(Noting::begin(inner, &live.id, &session, &dialogs.pages())?),
+            false => None,
+        };
         let tools = offer.specs(&inner.prompts, model.profile, flags)?;
         let mut turn = Self {
             inner,
@@ -232,6 +239,7 @@ impl<'a> Turn<'a> {
             wire,
             routine,
             compile,
+            noting,
             slot: Some(slot),
         };
         turn.restore_todos();

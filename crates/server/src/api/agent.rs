@@ -288,3 +288,11 @@ pub struct RunChanged {
     /// Whether the run is paused.
     pub paused: bool,
 }
+
+/// `POST /agent/conversations/:id/recording`.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RecordConversation {
+    /// A name for the recording, at most 200 characters. Default: the title of the conversation.
+    pub name: Option<String>,
+}

@@ -12,12 +12,12 @@ use super::{
     HistoryNavigation, ImportCookies, ImportRecording, IngestRecording, Items, KeyframeQuery, KnownRefs, LabelTab,
     LoadStateBody, McpQuery, ModelSettings, ModelTested, NavigateTo, NewSecret, NewSession, NoFields, OneProfile,
     OneRecording, OneRequest, OneRoutine, OneSession, OneVersion, OpenTab, PdfAnswer, Profiles, RawCommand, RawResult,
-    RecordingCreated, RecordingDraft, RecordingEvents, RecordingEventsPage, RecordingExported, RecordingList,
-    RegisterBrowser, Removed, RequestQuery, Requests, RequestsQuery, RescueAnswer, RootQuery, RouteAdded, Routes,
-    RoutineCreated, RoutineExported, RoutineList, RunChanged, RunInfo, RunList, RunRoutine, SaveStateBody,
-    ScreenshotAnswer, SecretList, SecretStored, SendMessage, Sessions, SetIntentNote, SetStorage, SettingsShown,
-    SnapshotAnswer, SnapshotQuery, Start, StorageQuery, TabAnswer, TabOpened, Tabs, TakeScreenshot, TestModel,
-    TextQuery, Ticket, UiSecret, VersionList, VersionQuery, WaitDownload,
+    RecordConversation, RecordingCreated, RecordingDraft, RecordingEvents, RecordingEventsPage, RecordingExported,
+    RecordingList, RegisterBrowser, Removed, RequestQuery, Requests, RequestsQuery, RescueAnswer, RootQuery,
+    RouteAdded, Routes, RoutineCreated, RoutineExported, RoutineList, RunChanged, RunInfo, RunList, RunRoutine,
+    SaveStateBody, ScreenshotAnswer, SecretList, SecretStored, SendMessage, Sessions, SetIntentNote, SetStorage,
+    SettingsShown, SnapshotAnswer, SnapshotQuery, Start, StorageQuery, TabAnswer, TabOpened, Tabs, TakeScreenshot,
+    TestModel, TextQuery, Ticket, UiSecret, VersionList, VersionQuery, WaitDownload,
 };
 use crate::control::{ClosedTab, LabelledTab, Navigated, NewProfile, Status, TabInfo};
 use crate::llm::Models;
@@ -83,6 +83,10 @@ pub const CONVERSATION: Operation<NoFields, ConversationShown> =
     get("/agent/conversations/:id", "Show a conversation").quick().global();
 pub const DELETE_CONVERSATION: Operation<NoFields, Removed> =
     delete("/agent/conversations/:id", "Stop and delete a conversation").global().secs(20);
+pub const RECORD_CONVERSATION: Operation<RecordConversation, RecordingCreated> =
+    post("/agent/conversations/:id/recording", "Make a recording of what a conversation that has ended did in pages")
+        .quick()
+        .global();
 pub const SEND_MESSAGE: Operation<SendMessage, AnyBody> =
     post("/agent/conversations/:id/messages", "Send a message; stream the events of the run as Server-Sent Events")
         .quick()

@@ -27,6 +27,7 @@
 //! | `sweep` | closing idle tabs and deleting old files |
 //! | `doctor`, `checks`, `trial` | checks of the machine and the home |
 
+mod actions;
 mod address;
 mod adopt;
 mod breaker;
@@ -65,6 +66,7 @@ mod types;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use actions::{ActionDone, ActionElement};
 pub use address::with_scheme;
 pub use doctor::doctor_of;
 pub use egress::{HostAccess, Hosts, RefusedHost};

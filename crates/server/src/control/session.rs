@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
+use super::actions::Noted;
 use super::{Error, Hosts, Profile, Running, tab_index};
 use crate::http::proxy::Proxy;
 use cdpilot::browser::Context;
@@ -70,6 +71,8 @@ pub(super) struct Client {
     hosts: Option<Hosts>,
     /// Watches the requests of its pages.
     watcher: Option<Arc<dyn WatchRequests>>,
+    /// What it has done in pages; `None` if that is not noted.
+    pub(super) noted: Option<Noted>,
     /// Whether its idle tabs stay open.
     is_kept: AtomicBool,
     profiles: Mutex<HashMap<u64, InProfile>>,
@@ -264,6 +267,11 @@ impl Session {
     pub(super) fn client(&self) -> Option<&Arc<Client>> {
         self.0.as_ref()
     }
+
+    /// The state of a session that nobody else holds.
+    pub(super) fn client_mut(&mut self) -> Option<&mut Client> {
+        self.0.as_mut().and_then(Arc::get_mut)
+    }
 }
 
 impl Client {
@@ -279,6 +287,7 @@ impl Client {
             viewport: None,
             hosts: None,
             watcher: None,
+            noted: None,
             is_kept: AtomicBool::new(false),
             profiles: Mutex::default(),
             state: Mutex::default(),

@@ -107,7 +107,11 @@ impl Profile {
             true => Some(running.supervisor().open_behind("about:blank", None, deadline)?),
             false => None,
         };
+        let noted = self.begin_noting(&running, handle, act, deadline);
         let mut outcome = handle.tab.act_as(act, self.session.actor(), deadline);
+        if let (Some(noted), Ok(_)) = (noted, &outcome) {
+            self.end_noting(noted, handle, deadline);
+        }
         if let Ok(outcome) = &outcome {
             self.claim_new_tabs(&running, outcome);
         }

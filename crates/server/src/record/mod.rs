@@ -24,6 +24,7 @@ mod follow;
 pub mod interchange;
 mod recordings;
 mod sink;
+mod trail;
 mod transfer;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -35,6 +36,7 @@ pub use event::{Actor, Area, Container, Element, Event, EventType, FrameStep, Pa
 pub use follow::{Followed, Follower};
 pub use recordings::{Recordings, StartRecording, Window, has_note_of_file};
 pub use sink::stored_events;
+pub use trail::{Trail, TrailCall};
 pub use transfer::Format;
 
 pub use crate::store::{RecordingStatus, StopReason};

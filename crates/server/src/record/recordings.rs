@@ -11,7 +11,7 @@ use super::accept::{self, MOST_AT_ONCE, Metadata};
 use super::capture::{self, Capture, CaptureRequest, Scope};
 use super::interchange::MAX_EVENTS;
 use super::sink::{self, Changes, RecordingSink, Shared, closing};
-use super::{Error, Event, Follower, STORE};
+use super::{Error, Event, EventType, Follower, STORE, trail};
 use crate::control::{Control, Profile, StartWith};
 use crate::store::{
     Image, NewRecording, RecordingBegun, RecordingChange, RecordingEnd, RecordingPicture, RecordingStatus, StopReason,
@@ -24,6 +24,8 @@ const MOST_LISTED: usize = 1_000;
 
 /// The source of recordings from files.
 pub(super) const IMPORT: &str = "import";
+/// The source of recordings of what the agent of a conversation did.
+const CONVERSATION: &str = "conversation";
 /// The setting of a recording with the note that came in its file.
 const FILE_NOTE: &str = "file_note";
 
@@ -405,8 +407,44 @@ impl Recordings {
         self.add(Complete { name, intent_note, events, metadata, source: "ingest", ..Complete::default() })
     }
 
+    /// Stores what the agent of a conversation did, as a recording.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when it did nothing in pages; [`Error::BadRequest`] for a name; [`Error::Store`].
+    pub fn of_conversation(&self, id: &str, title: &str, name: Option<&str>) -> Result<StoredRecording, Error> {
+        let name = accept::name(name)?.or_else(|| accept::name(Some(title)).ok().flatten());
+        let events = self.trail(id)?;
+        if !events.iter().any(|event| trail::is_action(event.event_type)) {
+            let problem = "the conversation did nothing in pages that can be recorded: it has neither clicked nor filled in anything";
+            return Err(Error::conflict(problem));
+        }
+        let start_url = events.iter().find(|event| event.event_type == EventType::TabNavigated);
+        let start_url = start_url.and_then(|event| event.data["url"].as_str()).map(ToOwned::to_owned);
+        let metadata = Metadata { start_url, ..Metadata::default() };
+        let complete = Complete { name, events, metadata, source: CONVERSATION, ..Complete::default() };
+        self.add_of(complete, Some(id))
+    }
+
+    /// What the agent of a conversation did, as events.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub fn trail(&self, conversation: &str) -> Result<Vec<Event>, Error> {
+        let stored = self.store().actions(conversation, Deadline::after(STORE))?;
+        let read = |body| {
+            serde_json::from_value(body).map_err(|problem| {
+                Error::from(crate::store::Error::Failed { problem: format!("an action cannot be read: {problem}") })
+            })
+        };
+        stored.into_iter().map(read).collect()
+    }
+
     /// Stores a recording that has ended, with checked events.
     pub(super) fn add(&self, complete: Complete) -> Result<StoredRecording, Error> {
+        self.add_of(complete, None)
+    }
+
+    fn add_of(&self, complete: Complete, conversation: Option<&str>) -> Result<StoredRecording, Error> {
         let Complete { name, intent_note, events, pictures, metadata, times, source } = complete;
         let (first, last) = sink::times(&events);
         let started_at = times.0.unwrap_or(first);
@@ -419,6 +457,7 @@ impl Recordings {
             viewport: metadata.viewport.map(|viewport| (viewport.width, viewport.height)),
             started_at: Some(started_at),
             intent_note: note.clone(),
+            conversation: conversation.map(ToOwned::to_owned),
             settings: match source {
                 IMPORT => json!({ "source": source, FILE_NOTE: note }),
                 _ => json!({ "source": source }),

@@ -31,6 +31,7 @@ pub struct Batch {
     pub(super) closed: Vec<(String, IntentOutcome)>,
     pub(super) questions: Vec<(String, String, QuestionKind, Value)>,
     pub(super) answers: Vec<(String, Value)>,
+    pub(super) actions: Vec<(u64, Value)>,
     pub(super) run: Option<RunChange>,
     pub(super) compilation: Option<(String, Value)>,
 }
@@ -116,6 +117,12 @@ impl Batch {
     /// Appends an event with its time, in seconds since 1970.
     pub fn event_at(mut self, event: impl Into<String>, data: Value, ts: f64) -> Self {
         self.events.push((event.into(), data, ts));
+        self
+    }
+
+    /// Adds what was done in a page, as event `n` of a recording, from 1.
+    pub fn action(mut self, n: u64, event: Value) -> Self {
+        self.actions.push((n, event));
         self
     }
 

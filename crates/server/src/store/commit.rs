@@ -86,6 +86,7 @@ fn apply(on: &Connection, id: &str, batch: &Batch) -> Result<Committed, Error> {
     target.put_images(&batch.images)?;
     let (first_message, last_message) = target.put_messages(before.messages, batch)?;
     let last_event = target.put_events(before.events, &batch.events)?;
+    target.put_actions(&batch.actions)?;
     target.open_intents(&batch.intents)?;
     target.close_intents(&batch.closed)?;
     target.ask(&batch.questions)?;
@@ -170,6 +171,14 @@ impl Target<'_> {
             insert.execute(params![self.id, last, ts, event, self.text(data)?])?;
         }
         Ok(last)
+    }
+
+    fn put_actions(&self, actions: &[(u64, Value)]) -> Result<(), Error> {
+        for (n, body) in actions {
+            let sql = "INSERT OR REPLACE INTO actions (conversation, n, body) VALUES (?1, ?2, ?3)";
+            self.on.execute(sql, params![self.id, n, text_of(body)?])?;
+        }
+        Ok(())
     }
 
     fn open_intents(&self, intents: &[(String, String, Value)]) -> Result<(), Error> {

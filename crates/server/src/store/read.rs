@@ -39,6 +39,23 @@ pub struct Image {
 }
 
 impl Store {
+    /// What the agent of a conversation did in pages, as events of a recording. Empty for an unknown conversation.
+    ///
+    /// # Errors
+    /// The errors of reading, see [`conversation`](Self::conversation).
+    pub fn actions(&self, conversation: &str, deadline: Deadline<'_>) -> Result<Vec<Value>, Error> {
+        self.read(deadline, |on| {
+            let mut query = on.prepare("SELECT body FROM actions WHERE conversation = ?1 ORDER BY n")?;
+            let mut rows = query.query([conversation])?;
+            let mut all = Vec::new();
+            while let Some(row) = rows.next()? {
+                let body: String = row.get(0)?;
+                all.push(parsed(&body)?);
+            }
+            Ok(all)
+        })
+    }
+
     /// At most `limit` messages of a conversation from number `from_n` on. Empty for an unknown conversation.
     ///
     /// # Errors

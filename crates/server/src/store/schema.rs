@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::Error;
 
 /// Step `n` leads from format `n` to format `n + 1`. Steps that were released are never changed.
-pub(super) const STEPS: &[&str] = &[AGENT, ROUTINES, RECORDINGS, STEP_EVENTS];
+pub(super) const STEPS: &[&str] = &[AGENT, ROUTINES, RECORDINGS, STEP_EVENTS, ACTIONS];
 
 /// Conversations of the agent, and ids of browsers.
 const AGENT: &str = "
@@ -189,6 +189,16 @@ const STEP_EVENTS: &str = "
 ALTER TABLE routine_versions ADD COLUMN step_events TEXT NOT NULL DEFAULT 'null';
 ";
 
+/// What the agents of conversations did in pages.
+const ACTIONS: &str = "
+CREATE TABLE actions (
+    conversation TEXT NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+    n INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (conversation, n)
+) STRICT;
+";
+
 /// The format of the file: 0 for a new one.
 pub(super) fn version(connection: &Connection) -> Result<u32, rusqlite::Error> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
@@ -269,7 +279,7 @@ mod tests {
         migrate(&file, Path::new("cdpilot.db"), STEPS).unwrap();
         assert_eq!(version(&file).unwrap() as usize, STEPS.len());
         let agent = ["conversations", "messages", "events", "images", "intents", "questions", "browser_ids"];
-        let others = ["routines", "recordings", "recording_events", "recording_keyframes"];
+        let others = ["actions", "routines", "recordings", "recording_events", "recording_keyframes"];
         for table in agent.into_iter().chain(others) {
             assert!(names(&file).iter().any(|name| name == table), "{table}");
         }

@@ -29,7 +29,10 @@ fn pages(served: &TestServer) {
         format!("<tr><th>Invoice {n}</th><td><button onclick=\"{script}\">Archive</button></td></tr>")
     };
     let card = |name: &str| {
-        format!("<div class=card>{name} <button onclick=\"this.append('!'), fetch('/pin/{name}')\">Pin</button></div>")
+        let marked = if name == "South" { " new" } else { "" };
+        format!(
+            "<div class='card{marked}'>{name} <button onclick=\"this.append('!'), fetch('/pin/{name}')\">Pin</button></div>"
+        )
     };
     let rows: String = [1001, 1002, 1003].map(row).concat();
     let cards: String = ["North", "South", "West"].map(card).concat();

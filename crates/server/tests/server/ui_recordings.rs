@@ -230,3 +230,42 @@ fn the_tabs_of_the_open_conversation_are_recorded() {
     let recording = tasks.served.api.get("/recordings").ok()["recordings"][0].clone();
     assert_eq!(recording["launch_mode"], Value::Null);
 }
+
+#[test]
+fn a_conversation_that_has_ended_becomes_a_recording_to_compile() {
+    let site = Site::start();
+    site.page("/", "<title>Switch</title><button onclick=\"this.textContent = 'On'\">Off</button>");
+    let plan = vec![
+        Do::Tab("init", site.url("a", "/")),
+        Do::Act("click", ">Off<", ""),
+        Do::Act("confirm_click", "", ""),
+        Do::Say("Switched."),
+        Do::Hang,
+    ];
+    let Some(tasks) = Tasks::new(vec![plan]) else { return };
+    let Some(person) = Person::at(&tasks.served) else { return };
+    person.clicks("role=button[name=\"New task\"]");
+    person.types("label=Task", "Follow plan 0");
+    person.acts(Act::press("Enter"));
+    person.sees("timeline", "Switched.");
+    let button = "document.getElementById('to-routine')";
+    person.until(&format!("!{button}.hidden && {button}.checkVisibility()"));
+    person.clicks("role=button[name=\"Make this a routine\"]");
+    person.until("/^#\\/recordings\\/.+\\/compile$/.test(location.hash)");
+    person.sees("view-recordings", "Follow plan 0");
+    let listed = tasks.served.api.get("/recordings").ok();
+    assert_eq!(listed["recordings"][0]["name"], "Follow plan 0", "{listed:#}");
+    assert!(
+        person
+            .eval("location.hash")
+            .as_str()
+            .unwrap()
+            .contains(listed["recordings"][0]["recording_id"].as_str().unwrap())
+    );
+    // What is in progress is no work that has ended.
+    person.eval("history.back(), 1");
+    person.until("location.hash.startsWith('#/c/')");
+    person.types("label=Task", "Follow plan 0");
+    person.acts(Act::press("Enter"));
+    person.until(&format!("{button}.hidden"));
+}

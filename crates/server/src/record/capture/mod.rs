@@ -34,6 +34,7 @@ use crossbeam_channel::Sender;
 use parking_lot::Mutex;
 
 pub(super) use begin::begin;
+pub(super) use rows::dialog as dialog_data;
 pub(crate) use rows::{address as stored_address, path as frame_path};
 
 use super::{Event, StopReason};

@@ -101,7 +101,7 @@ pub(crate) fn path(view: &View, frame: &FrameId) -> Vec<FrameStep> {
 }
 
 /// The facts of an answered dialog, and who answered it.
-pub(super) fn dialog(closed: &ClosedDialog, prompt: Option<String>) -> (Map<String, Value>, Actor) {
+pub(crate) fn dialog(closed: &ClosedDialog, prompt: Option<String>) -> (Map<String, Value>, Actor) {
     let mut data = object(json!({
         "type": closed.dialog.kind.as_str(), "message": text(&closed.dialog.message), "accepted": closed.accepted,
     }));

@@ -59,8 +59,10 @@ function within(page: Page, scope: Scope, kind: string, title: string, element: 
   const containers = (at: Scope) => {
     const found = roles.map((role) => at.getByRole(role));
     if (kind === 'form') found.push(at.locator('form'));
-    // Cards without a meaning of their own are elements with the classes of a neighbour.
-    if (kind === 'item') found.push(at.locator('xpath=.//*[@class and (@class = preceding-sibling::*/@class or @class = following-sibling::*/@class)]'));
+    // Cards without a meaning of their own are elements with the classes of a neighbour; one may be marked by one more.
+    const marked = ['preceding', 'following'].map((side) => `starts-with(@class, concat(${side}-sibling::*[1]/@class, " "))`);
+    const alike = ['preceding', 'following'].map((side) => `@class = ${side}-sibling::*/@class`);
+    if (kind === 'item') found.push(at.locator(`xpath=.//*[@class and (${[...alike, ...marked].join(' or ')})]`));
     return any(found);
   };
   const around = containers(page).filter({ has: element(page) });

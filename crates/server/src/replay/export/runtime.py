@@ -161,8 +161,13 @@ ITEMS = ["row", "listitem", "treeitem", "option", "article", "figure", "dialog",
 # The texts of the nearest item around an element that has some. Cards are often plain elements with the class of their neighbours.
 ITEM = """(element) => {
   for (let at = element.parentElement; at && at !== document.body; at = at.parentElement) {
-    const alike = [...at.parentElement.children].filter((one) => one.tagName === at.tagName && one.className === at.className);
-    if (!(at.matches("li, [role=listitem], [role=treeitem], [role=option]") || (at.className && alike.length > 2))) continue;
+    const own = [...at.classList];
+    const alike = [...at.parentElement.children].filter((one) => {
+      const shared = own.filter((name) => one.classList.contains(name)).length;
+      const [fewer, more] = [own.length, one.classList.length].sort((a, b) => a - b);
+      return one.tagName === at.tagName && shared && shared === fewer && more - shared < 3;
+    });
+    if (!(at.matches("li, [role=listitem], [role=treeitem], [role=option]") || alike.length > 2)) continue;
     const texts = [];
     const walker = document.createTreeWalker(at, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {

@@ -10,8 +10,9 @@ use super::conversations::{agents, attach};
 use super::{Call, Reply, browsers};
 use crate::api::{
     AddRecordingEvents, CompileState, CreateRecording, ExportRecording, ImportRecording, IngestRecording,
-    KeyframeQuery, LaunchMode, NoFields, OneRecording, RecordingCreated, RecordingDraft, RecordingEvents,
-    RecordingEventsPage, RecordingExported, RecordingFormat, RecordingInfo, RecordingList, Removed, SetIntentNote,
+    KeyframeQuery, LaunchMode, NoFields, OneRecording, RecordConversation, RecordingCreated, RecordingDraft,
+    RecordingEvents, RecordingEventsPage, RecordingExported, RecordingFormat, RecordingInfo, RecordingList, Removed,
+    SetIntentNote,
 };
 use crate::compile::{Compilation, CompileStatus};
 use crate::control::Profile;
@@ -19,7 +20,8 @@ use crate::http::{Answer, Event, EventSource, Next};
 use crate::record::draft::Draft;
 use crate::record::interchange::Viewport;
 use crate::record::{Followed, Follower, Format, Recordings, StartRecording, Window};
-use crate::store::{BrowserBinding, StoredRecording};
+use crate::store::{BrowserBinding, ConversationState, StoredRecording};
+use cdpilot::code::Code;
 use cdpilot::sync::Deadline;
 
 /// Number of events of one answer, unless the request says otherwise.
@@ -133,6 +135,19 @@ pub(super) fn export(call: &Call<'_>, query: ExportRecording) -> Result<Recordin
 pub(super) fn import(call: &Call<'_>, file: ImportRecording) -> Result<RecordingCreated, ApiError> {
     let (recording, notes) = recordings(call)?.import(format(file.format), file.content)?;
     Ok(RecordingCreated { notes, ..created(recording) })
+}
+
+/// Makes a recording of what a conversation did.
+pub(super) fn of_conversation(call: &Call<'_>, wanted: RecordConversation) -> Result<RecordingCreated, ApiError> {
+    let id = call.path_param(0);
+    let overview = agents(call)?.get(id)?;
+    let state = overview.conversation.state;
+    if matches!(state, ConversationState::Active | ConversationState::Waiting) {
+        let problem = format!("the conversation is {}; wait until it has ended, or stop it", state.as_str());
+        return Err(ApiError::new(Code::Conflict, problem));
+    }
+    let recording = recordings(call)?.of_conversation(id, &overview.conversation.title, wanted.name.as_deref())?;
+    Ok(created(recording))
 }
 
 pub(super) fn ingest(call: &Call<'_>, new: IngestRecording) -> Result<RecordingCreated, ApiError> {

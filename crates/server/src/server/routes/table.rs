@@ -35,6 +35,7 @@ pub(in crate::server) static TABLE: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::of(op::CONVERSATIONS, conversations::list),
         Route::of(op::CONVERSATION, conversations::show),
         Route::of(op::DELETE_CONVERSATION, conversations::delete),
+        Route::of(op::RECORD_CONVERSATION, recordings::of_conversation),
         Route::replying(op::SEND_MESSAGE, conversations::send),
         Route::replying(op::CONVERSATION_STREAM, conversations::stream),
         Route::of(op::CONVERSATION_EVENTS, conversations::events),

@@ -37,8 +37,9 @@ function takeOver() {
 let shownStatus = "";
 
 function changed() {
-  const { status, paused, title, last_event: last } = conversation.info;
+  const { status, paused, title, mode, last_event: last } = conversation.info;
   at("save").hidden = !last;
+  at("to-routine").hidden = !last || mode !== "chat" || ["active", "waiting"].includes(status);
   const now = `${conversation.id} ${status} ${paused} ${title}`;
   if (now !== shownStatus) drawer.refresh().catch(() => {});
   shownStatus = now;
@@ -82,7 +83,7 @@ async function open(id) {
   composer.show(own);
   question.show(own, takeOver);
   plan.show(own);
-  at("save").hidden = true;
+  at("save").hidden = at("to-routine").hidden = true;
   drawer.mark(id);
   document.querySelector("nav a[data-view=agent]").href = "#/";
   if (id === null) return null;
@@ -163,6 +164,10 @@ async function begin() {
   at("save").onclick = () => attempt(async () => {
     at("save").textContent = "Saving…";
     await saveRun(conversation).finally(() => { at("save").textContent = "Save as a file"; });
+  });
+  at("to-routine").onclick = () => attempt(async () => {
+    const { recording_id: id } = await ask("POST", conversation.path("recording"), {});
+    location.hash = `#/recordings/${id}/compile`;
   });
   browser.begin(() => conversation?.info?.status === "waiting" && conversation.refresh().catch(() => {}));
   signedIn(true);
