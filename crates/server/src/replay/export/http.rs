@@ -1,7 +1,8 @@
 //! The script that uses the HTTP API, in Python with its standard library only.
 
+use super::acts::{Act, ActWhat, Address, Follows, Target};
 use super::locators::{is_any_control, marked};
-use super::script::{Act, ActWhat, Address, Follows, Script, ScriptStep, Target};
+use super::script::{Script, ScriptStep};
 use super::words::{Language, Parts, comment, expression, literal};
 
 /// The functions that a script uses.

@@ -1,6 +1,6 @@
 //! Locators of Playwright.
 
-use super::script::Target;
+use super::acts::Target;
 use super::words::{Language, expression, fixed, literal};
 use crate::record::FrameStep;
 

@@ -6,16 +6,19 @@
 //! | file | contents |
 //! |---|---|
 //! | `script` | the steps, with inputs and secrets as parts of texts |
+//! | `acts`, `variables` | what a step does; inputs and secrets |
 //! | `words` | literals, names of variables and comments; texts of pages are untrusted |
 //! | `playwright`, `locators`, `helpers.ts` | the test of Playwright |
 //! | `http`, `runtime.py` | the script |
 
+mod acts;
 mod http;
 mod locators;
 mod playwright;
 mod script;
 #[cfg(test)]
 mod tests;
+mod variables;
 mod words;
 
 use super::steps::Recorded;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::acts::{Act, ActWhat, Address, Dialog, Follows, Target};
 use super::locators::{file_field, has_container, is_any_control, locator};
-use super::script::{Act, ActWhat, Address, Dialog, Follows, Script, ScriptStep, Target};
+use super::script::{Script, ScriptStep};
 use super::words::{Language, Parts, comment, expression, literal};
 
 /// The functions that a test may use, in parts with their names.

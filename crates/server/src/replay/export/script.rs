@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
 
 use super::super::plan::{FastAction, FastStep, What, plan};
-use super::words::{Names, Part, Parts};
+use super::acts::{Act, ActWhat, Address, Dialog, Follows, Target};
+use super::variables::{Of, Variable, variables};
+use super::words::{Part, Parts};
 use super::{Omitted, Source};
 use crate::record::FrameStep;
 use crate::record::draft::{Anchor, DialogAnswer, Effect};
-use crate::routine::{InstructionKind, PlaceholderKind, placeholders, secrets_used};
+use crate::routine::{InstructionKind, PlaceholderKind, placeholders};
 use cdpilot::redact::Secrets;
 
 /// Enclose the name of an input where its value belongs, in texts of the plan. No page has these characters.
@@ -20,25 +22,6 @@ const SHORTEST: usize = 3;
 /// How long an element or an effect is waited for, in seconds: at least, and so many times as long as the recorded page took.
 const LEAST: f64 = 10.0;
 const PATIENCE: f64 = 5.0;
-
-/// A variable whose value a run is given.
-#[derive(Debug, Clone)]
-pub(super) struct Variable {
-    /// Its name in the script.
-    pub(super) name: String,
-    /// Its name in the environment.
-    pub(super) environment: String,
-    /// Its value if the environment has none.
-    pub(super) default: Option<String>,
-    /// Where its value is also found in the routine.
-    of: Of,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Of {
-    Input(String),
-    Secret(String),
-}
 
 /// A routine as a script does it.
 #[derive(Debug)]
@@ -64,83 +47,6 @@ pub(super) struct ScriptStep<'s> {
     pub(super) acts: Result<Vec<Act>, String>,
     /// Values that it reads, which the script does not.
     pub(super) reads: Vec<String>,
-}
-
-/// An action with the dialogs that it opens and what follows from it.
-#[derive(Debug)]
-pub(super) struct Act {
-    pub(super) what: ActWhat,
-    pub(super) tab: u64,
-    pub(super) element: Option<Target>,
-    pub(super) dialogs: Vec<Dialog>,
-    pub(super) effects: Vec<Follows>,
-}
-
-/// What an action does.
-#[derive(Debug)]
-pub(super) enum ActWhat {
-    Click {
-        button: String,
-        double: bool,
-        modifiers: Vec<String>,
-    },
-    Fill(Parts),
-    Check(bool),
-    Select(Vec<Parts>),
-    Press {
-        key: String,
-        times: u32,
-    },
-    Hover,
-    Drag(Box<Target>),
-    Upload(Vec<Parts>),
-    Open(Parts),
-    OpenTab {
-        url: Parts,
-        tab: u64,
-    },
-    Back,
-    Forward,
-    Reload,
-    CloseTab,
-    /// Nothing but the dialogs: an action of an earlier step opens them.
-    Dialogs,
-}
-
-/// An element.
-#[derive(Debug, Clone)]
-pub(super) struct Target {
-    pub(super) anchor: Anchor,
-    pub(super) frame: Vec<FrameStep>,
-    /// Its name, its label or its text.
-    pub(super) name: Parts,
-    /// Title of what is around it.
-    pub(super) title: Parts,
-}
-
-/// A dialog and its answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Dialog {
-    pub(super) kind: String,
-    pub(super) message: Parts,
-    pub(super) accept: bool,
-    pub(super) text: Option<Parts>,
-}
-
-/// What follows from an action.
-#[derive(Debug)]
-pub(super) enum Follows {
-    Address(Address),
-    Tab { tab: u64, address: Option<Address> },
-    TabClosed(u64),
-    Download(String),
-}
-
-/// An address: origin and path, and parameters that it has among others.
-#[derive(Debug)]
-pub(super) struct Address {
-    pub(super) base: Parts,
-    pub(super) query: Vec<(String, Parts)>,
 }
 
 impl<'s> Script<'s> {
@@ -413,41 +319,6 @@ impl<'s> Script<'s> {
         };
         self.variables.iter().find(is_it).map(|variable| variable.name.clone())
     }
-}
-
-impl Variable {
-    /// Whether its value is never written down.
-    pub(super) fn is_secret(&self) -> bool {
-        self.environment.starts_with("SECRET_")
-    }
-}
-
-/// The inputs and secrets of a routine.
-fn variables(source: &Source<'_>) -> Vec<Variable> {
-    let (mut names, mut environments) = (Names::default(), Names::default());
-    let mut all: Vec<Variable> = Vec::new();
-    for input in &source.routine.inputs {
-        // That of a stored secret is the secret.
-        if input.secret.is_some() {
-            continue;
-        }
-        let (prefix, capitals) = if input.sensitive { ("secret_", "SECRET_") } else { ("input_", "INPUT_") };
-        all.push(Variable {
-            name: names.new_name(prefix, &input.name),
-            environment: environments.new_name(capitals, &input.name.to_uppercase()),
-            default: input.default.clone().filter(|_| !input.sensitive),
-            of: Of::Input(input.name.clone()),
-        });
-    }
-    for secret in secrets_used(source.routine) {
-        all.push(Variable {
-            name: names.new_name("secret_", &secret),
-            environment: environments.new_name("SECRET_", &secret.to_uppercase()),
-            default: None,
-            of: Of::Secret(secret),
-        });
-    }
-    all
 }
 
 /// The name of a mouse button or of a modifier key.
