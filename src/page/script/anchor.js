@@ -1,5 +1,5 @@
 // Anchors: the elements that a recorded one may be now, by role and name, described as recordings describe them.
-// Uses: act, context, find, forms, hint, node, node-cache, record, state, trace-element, tree.
+// Uses: act, context, element-html, find, forms, hint, node, node-cache, record, state, trace-element, tree.
 
 /** A text in lower case, with single blanks, without counters in brackets. */
 const anchorKey = (text) => text.replace(/[([][\d.,+]+[)\]]/g, "").split(/\s+/).filter((word) => word).join(" ").toLowerCase();
@@ -63,7 +63,8 @@ calls.traced = ({ id }) => {
   if (!(node instanceof Element) || !isConnected(node)) return {};
   const element = controlAround(node);
   const kind = fieldKind(element);
-  const isTyped = /^(line|lines|rich)$/.test(kind);
-  const held = isTyped ? { value: isSensitive(element) ? null : heldText(element), source_count: 1 } : kind === "file" ? null : chosenIn(element, kind);
-  return { element: traced(element), held };
+  const described = traced(element);
+  if (isCovered(element)) Object.assign(described, { sensitive: true, text: "", html: "" });
+  if (/^(line|lines|rich)$/.test(kind)) return { element: described, held: { value: described.sensitive ? null : heldText(element), source_count: 1 } };
+  return { element: described, held: kind === "file" ? null : chosenIn(element, kind) };
 };

@@ -200,6 +200,10 @@ impl Trail {
             ActKind::Press { key, repeat, .. } => {
                 let mut parts: Vec<&str> = key.split('+').collect();
                 let key = parts.pop().unwrap_or_default();
+                let is_sensitive = known.is_some_and(|element| element.element["sensitive"] == true);
+                if is_sensitive && key.chars().count() == 1 {
+                    return;
+                }
                 for _ in 0..repeat.unwrap_or(1).clamp(1, 50) {
                     add(self, EventType::Keydown, known, json!({ "key": key, "modifiers": parts }));
                 }

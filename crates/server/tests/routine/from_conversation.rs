@@ -15,9 +15,10 @@ const TEXT: &str = "
 ## Inputs
 - customer (default Ada)
 - pass (sensitive)
+- code (sensitive)
 
 ## Step 1: Fill in the form
-Type {{customer}} into Customer and {{pass}} into Password, set Status to Due (due), and check Old ones.
+Type {{customer}} into Customer and {{pass}} into Password and {{code}} into Code, set Status to Due (due), and check Old ones.
 
 ## Step 2: Show them
 Press Show.
@@ -36,7 +37,7 @@ struct Worked {
 
 fn pages(served: &TestServer) {
     let form = "<title>Invoices</title><form action=/found method=post><label>Customer <input name=customer></label> \
-        <label>Password <input type=password name=pass></label> \
+        <label>Password <input type=password name=pass></label> <label>Code <input name=apikey></label> \
         <label>Status <select name=status><option value=all>All<option value=due>Due</select></label> \
         <label><input type=checkbox name=old> Old ones</label> <button>Show</button></form>";
     served.site.page("/", &format!("{STYLE}{form}"));
@@ -93,7 +94,7 @@ impl Worked {
         let kinds = ["input", "change"];
         let first = events.iter().filter(|event| kinds.contains(&event["event_type"].as_str().unwrap()));
         let first: Vec<u64> = first.map(|event| event["event_index"].as_u64().unwrap()).collect();
-        assert_eq!(first.len(), 4, "{events:#?}");
+        assert_eq!(first.len(), 5, "{events:#?}");
         let steps = json!({
             "1": first, "2": [event(&events, "click", "\"Show\"")], "3": [event(&events, "click", "\"Archive\"")],
         });
@@ -103,8 +104,11 @@ impl Worked {
         let shown = api.get(&format!("/routines/{routine}")).ok();
         assert_eq!(shown["routine"]["fast_steps"], json!([1, 2, 3]), "{shown:#}");
         let requests = self.model.requests().len();
-        let report =
-            approving(api, &routine, &json!({ "model": "none", "login": "own", "inputs": { "pass": "hunter22" } }));
+        let report = approving(
+            api,
+            &routine,
+            &json!({ "model": "none", "login": "own", "inputs": { "pass": "hunter22", "code": "k-7" } }),
+        );
         assert_eq!(report["status"], "done", "{report:#}");
         assert_eq!(self.model.requests().len(), requests);
         assert_eq!(archived(&self.served), ["1002", "1002"]);
@@ -143,6 +147,7 @@ fn work_with_the_visual_tools_is_repeated_without_a_model() {
             Do::Act("click", "nothing like this", ""),
             Do::Act("keyboard_input", "name=\"customer\"", "Ada"),
             Do::Act("keyboard_input", "type=\"password\"", "hunter22"),
+            Do::Act("keyboard_input", "name=\"apikey\"", "k-hunter22"),
             Do::Act("select", "name=\"status\"", "Due"),
             Do::Act("click", "name=\"old\"", ""),
             Do::Act("click", ">Show<", ""),
@@ -161,6 +166,7 @@ fn work_with_the_visual_tools_is_repeated_without_a_model() {
         "tab_navigated",
         "input",
         "input",
+        "input",
         "change",
         "change",
         "click",
@@ -169,13 +175,19 @@ fn work_with_the_visual_tools_is_repeated_without_a_model() {
         "dialog",
     ];
     assert_eq!(kinds, wanted, "{events:#?}");
-    let (shown, archive) = (&events[7], &events[8]);
-    assert_eq!(shown["data"]["caused_by"], events[6]["event_index"], "{shown:#}");
+    let (shown, archive) = (&events[8], &events[9]);
+    assert_eq!(shown["data"]["caused_by"], events[7]["event_index"], "{shown:#}");
     assert_eq!(events[1]["data"]["caused_by"], Value::Null, "{:#}", events[1]);
-    assert_eq!(events[3]["data"]["value"], Value::Null, "{:#}", events[3]);
+    for secret in &events[3..5] {
+        assert_eq!(
+            (&secret["data"]["value"], &secret["element"]["sensitive"]),
+            (&Value::Null, &json!(true)),
+            "{secret:#}"
+        );
+    }
     assert_eq!(archive["element"]["container"]["title"], "Invoice 1002", "{archive:#}");
-    assert_eq!(events[4]["data"]["values"], json!([{ "value": "due", "label": "Due" }]));
-    assert_eq!(events[5]["data"]["checked"], true);
+    assert_eq!(events[5]["data"]["values"], json!([{ "value": "due", "label": "Due" }]));
+    assert_eq!(events[6]["data"]["checked"], true);
     worked.repeats();
 }
 
@@ -187,6 +199,7 @@ fn work_with_the_browser_tools_is_repeated_without_a_model() {
             Do::Call("browser_click", json!({ "ref": "e9999" })),
             Do::Call("browser_type", json!({ "ref": "ref:textbox \"Customer\"", "text": "Ada" })),
             Do::Call("browser_type", json!({ "ref": "ref:textbox \"Password\"", "text": "hunter22" })),
+            Do::Call("browser_type", json!({ "ref": "ref:textbox \"Code\"", "text": "k-hunter22" })),
             Do::Call("browser_select", json!({ "ref": "ref:combobox \"Status\"", "values": ["due"] })),
             Do::Call("browser_click", json!({ "ref": "ref:checkbox \"Old ones\"" })),
             Do::Call("browser_click", json!({ "ref": "ref:button \"Show\"" })),
