@@ -25,6 +25,8 @@ pub struct Found {
     pub frame: Vec<FrameStep>,
     /// Id of the run that has found it.
     pub run: String,
+    /// Number of the picture of the page with it, in the report of that run; 0 for that of the step.
+    pub image: u64,
 }
 
 /// The kind of an action on an element.
@@ -56,7 +58,7 @@ pub fn found(step: u32, recorded: &[FastAction], events: &[Event]) -> BTreeMap<u
     });
     anew.map(|((_, action, anchor), (_, element, frame))| {
         let (was, now) = (described(anchor), described(&element));
-        (action.event, Found { step, was, now, element, frame, run: String::new() })
+        (action.event, Found { step, was, now, element, frame, run: String::new(), image: 0 })
     })
     .collect()
 }

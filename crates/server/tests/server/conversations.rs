@@ -241,6 +241,7 @@ fn a_message_that_cannot_be_streamed_is_not_stored() {
     let (first, second) = (create(&served, &json!({})), create(&served, &json!({})));
     let mut stream = send(&served, &first, "Go");
     assert_eq!(stream.next().0, "connected");
+    served.api.until("the request to the model", "/", |_| !model.requests().is_empty());
     let path = format!("{ROUTE}/{second}");
     served.api.post(&format!("{path}/messages"), &json!({ "text": "Go" })).fails(503, "BUSY");
     assert_eq!(served.api.get(&format!("{path}/history")).ok()["count"], 0);

@@ -125,7 +125,12 @@ pub(super) fn version(call: &Call<'_>, query: VersionQuery) -> Result<OneVersion
         was: found.was,
         now: found.now,
         recorded_image: recorded_image(call, routine.recording.as_deref(), event),
-        image: Some(format!("/routines/{}/runs/{}/images/{}", routine.id, found.run, found.step)),
+        image: Some(format!(
+            "/routines/{}/runs/{}/images/{}",
+            routine.id,
+            found.run,
+            if found.image == 0 { u64::from(found.step) } else { found.image }
+        )),
     });
     Ok(OneVersion { version: version_info(version.clone()), difference, found: found.collect() })
 }

@@ -17,6 +17,8 @@ Say here what a person would do, in one or two sentences.
 Say here what the run returns.
 `;
 const TRUST = { untried: "not tried", verified: "works", failing: "failed last time" };
+/** What is known of whether it works. A routine that was made from a recording is trusted once it was compared with it. */
+const trustOf = it => it.trust === "untried" && it.source_recording_id ? "not verified" : TRUST[it.trust] ?? it.trust;
 const STATUS = { running: "Running", waiting: "Waiting for you", done: "Done", failed: "Failed", stopped: "Stopped", interrupted: "Interrupted" };
 const BY = { fast: "program", model: "model", person: "you" };
 const MARKS = { done: "✓", unverified: "✓", healed: "✓", skipped: "–", failed: "×", pending: "○" };
@@ -53,7 +55,7 @@ function page(title, ...rest) {
         await ask("DELETE", pathOf(routine));
         location.hash = "#/routines";
       }))),
-    h("h2", null, title, routine && h("small", null, ` version ${routine.version}, ${TRUST[routine.trust] ?? routine.trust}`)),
+    h("h2", null, title, routine && h("small", null, ` version ${routine.version}, ${trustOf(routine)}`)),
     routine && origin(routine), rest.flat());
 }
 
@@ -72,7 +74,7 @@ async function list(turn) {
   if (turn !== shown) return;
   const row = it => h("li", { class: "card" }, h("a", { href: `#/routines/${it.routine_id}` },
     h("strong", null, it.name), h("span", null, it.goal),
-    h("small", null, `${it.step_count} steps, ${TRUST[it.trust] ?? it.trust}${it.proposed ? ", a new version is proposed" : ""}`)));
+    h("small", null, `${it.step_count} steps, ${trustOf(it)}${it.proposed ? ", a new version is proposed" : ""}`)));
   at("view-routines").replaceChildren(h("div", { class: "routine" },
     h("p", { class: "bar" }, h("h2", null, "Routines"), h("span", { class: "fill" }), button("New routine", () => { location.hash = "#/routines/new"; }, { class: "primary" })),
     h("p", { class: "none" }, "Tasks that are written down once, and done step by step: by the program where they were recorded, else by a model."),
@@ -193,7 +195,7 @@ async function runs(routine) {
     h("summary", null, h("span", { class: `badge ${it.status}` }, STATUS[it.status] ?? it.status), ` ${time(it.started_at)}, version ${it.version}`,
       h("small", null, ` ${it.counts.done} of ${it.steps.length} steps, ${it.model_requests} requests to the model${it.code ? `, ${it.code}` : ""}`)),
     h("p", null, h("a", { href: "#/c/" + it.run_id }, "Open the run"), it.proposed_version && [" · ", h("a", { href: `#/routines/${routine.routine_id}/versions` }, `It proposes version ${it.proposed_version}`)]),
-    h("table", null, h("thead", null, h("tr", null, ["", "Step", "By", "Time", "Requests", it.steps.some(one => one.recorded_image) && "Recorded", "Picture"].filter(Boolean).map(name => h("th", { scope: "col" }, name)))), h("tbody", null, it.steps.map(one => step(one, it.steps.some(other => other.recorded_image))))),
+    h("table", null, h("thead", null, h("tr", null, ["", "Step", "By", "Time", "Requests", it.steps.some(one => one.recorded_image) && "Recorded", "Picture"].filter(name => name !== false).map(name => h("th", { scope: "col" }, name)))), h("tbody", null, it.steps.map(one => step(one, it.steps.some(other => other.recorded_image))))),
     it.verification && compared(it.verification),
     it.result && h("section", null, h("h4", null, "Result"), h("p", { class: "mono" }, it.result.text))))));
 }

@@ -8,10 +8,13 @@ use super::TARGET_AMBIGUOUS;
 use super::state::Healing;
 use crate::agent::agents::Inner;
 use crate::agent::turn::Turn;
-use crate::record::{RecordingStatus, StartRecording, Window, stored_events};
+use crate::record::draft::Anchor;
+use crate::record::{Element, RecordingStatus, StartRecording, Window, stored_events};
 use crate::replay::found;
 use cdpilot::sync::Deadline;
 
+/// Pictures of reports with this and higher numbers are those of found elements: the number of the step is added.
+const FOUND: u64 = 1_000;
 /// Time limit for beginning and ending such a recording.
 const RECORDING: Duration = Duration::from_secs(10);
 
@@ -59,6 +62,17 @@ impl Turn<'_> {
             let rest = actions.get(healing.at..).filter(|_| is_as_recorded).unwrap_or_default();
             for (event, mut one) in found(healing.n, rest, &events) {
                 one.run.clone_from(&run.ids.1);
+                let used = events
+                    .iter()
+                    .rfind(|own| own.element.as_ref().is_some_and(|element| is_same_element(element, &one.element)));
+                let shot = used.and_then(|used| {
+                    let deadline = Deadline::after(RECORDING);
+                    self.inner.store.recording_picture(&healing.recording, used.event_index, false, deadline).ok()?
+                });
+                if let Some(shot) = shot {
+                    one.image = FOUND + u64::from(healing.n);
+                    run.images.push((one.image, shot));
+                }
                 fast.found.insert(event, one);
             }
         }
@@ -86,4 +100,8 @@ impl RoutineRun {
             let _ = deleted.inspect_err(|problem| tracing::debug!(%problem, "the recording of a step stays"));
         }
     }
+}
+
+fn is_same_element(seen: &Element, used: &Anchor) -> bool {
+    seen.role == used.role && seen.name == used.name && seen.selectors == used.selectors
 }
