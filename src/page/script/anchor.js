@@ -1,5 +1,5 @@
 // Anchors: the elements that a recorded one may be now, by role and name, described as recordings describe them.
-// Uses: act, context, element-html, find, forms, hint, node, node-cache, record, state, trace-element, tree.
+// Uses: act, context, element-html, find, forms, hint, node, node-cache, record-fields, state, trace-element, tree.
 
 /** A text in lower case, with single blanks, without counters in brackets. */
 const anchorKey = (text) => text.replace(/[([][\d.,+]+[)\]]/g, "").split(/\s+/).filter((word) => word).join(" ").toLowerCase();

@@ -3,11 +3,10 @@
 // Only trusted events count. The listeners are on the window, before those of the page when the document begins with them, so a
 // page that stops its events stops nothing here. One gesture (a press of the pointer or of a key) causes at most one event of each
 // kind. What is reported is kept until it is acknowledged, and reported again until then.
-// Uses: act, forms, node, node-cache, role, settle, state, trace-element, value.
+// Uses: act, forms, node, node-cache, record-fields, settle, state, trace-element, value.
 
 const MOST_UNACKNOWLEDGED = 3000;
 const MOST_PAYLOAD = 60000;
-const MOST_TYPED = 20000;
 const RESEND_MS = 1500;
 const AT_ONCE = 200;
 // A run of typing is reported with each key; in a text longer than this, at most once in this time.
@@ -25,10 +24,14 @@ const REGAINED = 60;
 
 const FROM_POINT_IN_ROOT = ShadowRoot.prototype.elementFromPoint;
 const IS_TOP = window.top === window;
+/** @type {any} */
+const NAVIGATION = globalThis["navigation"];
 const MEANT_KEYS = new Set("Enter Tab Escape Backspace Delete F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12".split(" "));
 const MOVING_KEYS = new Set("ArrowUp ArrowDown ArrowLeft ArrowRight Home End PageUp PageDown".split(" "));
 const MODIFIERS = new Set("Shift Control Alt Meta AltGraph CapsLock Fn Dead Process Unidentified".split(" "));
 const SCROLL_KEYS = new Set(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End", "PageUp", "PageDown", " ", "Tab"]);
+// What the browser does itself, unless the page handles the key.
+const BROWSER_KEYS = /^(F1|F3|F5|F6|F7|F11|F12|(Ctrl\+)(Shift\+)?([acdfghjklnoprstuw]|F5|[-+0=])|Alt\+(ArrowLeft|ArrowRight|Home|[df]))$/i;
 // Roles in which arrow keys choose.
 const CHOOSING_ROLES = /^(listbox|option|menu|menubar|menuitem|menuitemcheckbox|menuitemradio|tree|treeitem|grid|gridcell|row|tab|tablist|combobox|radiogroup|toolbar|slider|spinbutton)$/;
 const SHOWING = /(^|;)\s*(display|visibility|opacity|max-height|height|transform|clip-path|pointer-events|left|top)\s*:/i;
@@ -77,7 +80,8 @@ class Recorder {
       this.send("ready", null, {});
     };
     this.onVisibility = () => this.send(document.visibilityState === "visible" ? "shown" : "hidden", null, {});
-    this.onCached = (event) => event.persisted && this.send("hello", null, { top: true, existed: true, navigation: "back_forward" });
+    this.onCached = (event) => event.persisted && this.cached();
+    this.onTraversal = (event) => event.isTrusted && event.navigationType === "traverse" && !event.userInitiated && this.send("traversal", null, {});
     this.observer = new MutationObserver((records) => this.mutated(records));
     this.document = null;
   }
@@ -103,6 +107,14 @@ class Recorder {
     else this.onShown();
     LISTEN_TO.call(document, "visibilitychange", this.onVisibility, { capture: true });
     LISTEN_TO.call(window, "pageshow", this.onCached, { capture: true });
+    if (NAVIGATION) LISTEN_TO.call(NAVIGATION, "navigate", this.onTraversal, { capture: true });
+  }
+
+  /** The document is shown again. What it reported while it was left may be lost. */
+  cached() {
+    for (const one of this.waiting.values()) one.at = -RESEND_MS;
+    this.resend();
+    this.send("hello", null, { top: true, existed: true, navigation: "back_forward" });
   }
 
   /** Another session of this program runs in this document: this recorder goes on, that one does not begin. */
@@ -390,6 +402,8 @@ class Recorder {
     const isOfText = /^(Backspace|Delete)$/.test(event.key) || (event.key === "Enter" && /^(lines|rich)$/.test(fieldKind(control)));
     const isEditing = isShortcut && isField && /^[acvxyz]$/i.test(event.key);
     const isMeant = (MEANT_KEYS.has(event.key) && !(isOfText && isField)) || (isShortcut && !isEditing) || (isMoving && !isField && CHOOSING_ROLES.test(roleFor(control))) || (isMoving && attr(control, "role") === "combobox");
+    const isOfBrowser = BROWSER_KEYS.test((isShortcut ? (event.altKey ? "Alt+" : "Ctrl+") : "") + (event.shiftKey ? "Shift+" : "") + event.key);
+    if (isMeant && isOfBrowser) return this.watchKey(event, control);
     if (!isMeant) {
       if (previous && event.repeat) this.gesture.row = previous.row;
       const isOfLine = isMoving && fieldKind(control) === "line";
@@ -402,15 +416,17 @@ class Recorder {
     this.gesture.row = this.report("keydown", control, { key: event.key, modifiers: modifiersOf(event) }, { described: this.gesture.described, at: event.timeStamp, pressed: event.timeStamp });
   }
 
-  /** A key that only edits a field is an event if the page uses it otherwise, as Enter in the field of a chat. */
+  /** A key that only edits a field or is one of the browser is an event if the page uses it, as Enter in the field of a chat. */
   watchKey(event, control) {
     const gesture = this.gesture;
     if (event.key === "Enter") this.settle();
     gesture.described = traced(control);
-    const lines = linesIn(control);
+    if (gesture.described.sensitive && event.key.length === 1) return;
+    const lines = event.key === "Enter" ? linesIn(control) : 0;
     this.later(gesture, () => {
       if (gesture.row || !event.defaultPrevented) return;
       if (event.key === "Enter" && isConnected(control) && linesIn(control) > lines) return;
+      this.settle();
       gesture.row = this.report("keydown", control, { key: event.key, modifiers: modifiersOf(event) }, { described: gesture.described, at: event.timeStamp, pressed: event.timeStamp });
     });
   }
@@ -728,35 +744,6 @@ const HANDLERS = {
     this.drag = null;
   },
 };
-
-/** Whether an element may have a closed shadow root that is not known. */
-const isHostOfUnknown = (element) => isCustom(element) && !rootsOf(element);
-
-const modifiersOf = (event) => [["Control", event.ctrlKey], ["Alt", event.altKey], ["Meta", event.metaKey], ["Shift", event.shiftKey]].filter(([, on]) => on).map(([name]) => name);
-
-/** What a text field holds, as a person reads it. */
-const heldText = (element) => (isEdited(element) ? writtenIn(element) : heldBy(element)).slice(0, MOST_TYPED);
-
-/** The number of lines in a field. */
-const linesIn = (element) => (isConnected(element) ? heldText(element).split("\n").length : 0);
-
-/** Whether a press of one element is the use of another one: itself, its label, or an option of it. */
-function belongs(pressed, field) {
-  if (!pressed || pressed === field || CONTAINS.call(pressed, field) || CONTAINS.call(field, pressed)) return true;
-  return pressed instanceof HTMLLabelElement && LABEL_CONTROL.call(pressed) === field;
-}
-
-/** What was chosen in a control; null for one that chooses nothing. */
-function chosenIn(element, kind) {
-  if (kind === "file") return {};
-  if (kind === "choice") {
-    const chosen = Array.from(GET_SELECTED_OPTIONS.call(element)).slice(0, 200);
-    return { values: chosen.map((option) => ({ value: String(GET_OPTION_VALUE.call(option)).slice(0, TRACE_TEXT), label: labelOfOption(option).slice(0, TRACE_TEXT) })) };
-  }
-  if (kind === "ticked") return element instanceof HTMLInputElement ? { checked: GET_CHECKED.call(element) } : null;
-  if (kind === "picked") return { value: isSensitive(element) ? null : heldBy(element) };
-  return null;
-}
 
 /** How this document was reached. */
 function navigationType() {

@@ -51,6 +51,7 @@ concat!(
     include_str!("capture.js"),
     include_str!("trace-element.js"),
     include_str!("anchor.js"),
+    include_str!("record-fields.js"),
     include_str!("record.js"),
     "globalThis.__cdpilot = {token, calls, idOf, nodeOf, adopt};\nreturn token;\n})",
 )

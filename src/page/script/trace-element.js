@@ -97,16 +97,20 @@ function isRepeated(element) {
   const parent = GET_PARENT.call(element);
   const shape = classesOf(element);
   if (!(parent instanceof Element) || !shape.length) return false;
-  let alike = 0;
+  /** By their classes, the number of similar siblings. */
+  const alike = new Map();
+  let similar = 0;
   let left = 50;
   for (let child = GET_FIRST_ELEMENT.call(parent); child && left-- > 0; child = GET_NEXT_ELEMENT.call(child)) {
     if (nameOfTag(child) !== nameOfTag(element)) continue;
     const other = classesOf(child);
     const shared = other.filter((one) => shape.includes(one)).length;
-    const more = Math.max(shape.length, other.length) - shared;
-    if (shared > 0 && shared === Math.min(shape.length, other.length) && more <= MARKING) alike++;
+    const isMarked = shared > 0 && shared === Math.min(shape.length, other.length) && Math.max(shape.length, other.length) - shared <= MARKING;
+    if (!isMarked) continue;
+    similar++;
+    alike.set(other.join(" "), (alike.get(other.join(" ")) || 0) + 1);
   }
-  return alike >= 3;
+  return similar >= 3 && [...alike.values()].some((count) => count >= 2);
 }
 
 const classesOf = (element) => (attr(element, "class") || "").split(/\s+/, 50).filter(Boolean);
@@ -184,7 +188,7 @@ function traced(element) {
     tag: nameOfTag(element),
     role: shownRole(roleFor(element)),
     name: cutText(isTyped(element) ? fieldName(element) : nameFor(element)),
-    text: isHeld || field === "choice" || element instanceof HTMLFormElement ? "" : cutText(readText(element)),
+    text: isHeld || field === "choice" || element instanceof HTMLFormElement || /^(html|body)$/.test(nameOfTag(element)) ? "" : cutText(readText(element)),
     label: labelTextOf(element),
     test_id: firstAttr(element, TEST_MARKS).slice(0, TRACE_TEXT),
     selectors: traceSelectors(element),

@@ -189,3 +189,66 @@ fn a_page_that_goes_on_by_itself_is_one_step() {
         draft["normalized_steps"].as_array().unwrap().iter().map(|step| step["action"].as_str().unwrap()).collect();
     assert_eq!(steps, ["open", "click"], "{draft:#}");
 }
+
+#[test]
+fn back_and_forward_say_whether_the_page_did_it() {
+    let Some(served) = TestServer::browsing() else { return };
+    served.site.page("/", "<title>List</title><a href=/one>One</a> <a href=/two>Two</a>");
+    for (path, title) in [("/one", "One"), ("/two", "Two")] {
+        let page = format!("<title>{title}</title><button onclick='history.back()'>Cancel</button>");
+        served.site.page(path, &page);
+    }
+    let stage = Stage::of(served, "/");
+    let until = |title: &str, kind: &str, count: usize| {
+        stage.served.api.until(title, &stage.path("/events"), |answer| {
+            let events = answer["events"].as_array().unwrap();
+            stage.person.title() == title && events.iter().filter(|event| event["event_type"] == kind).count() == count
+        });
+    };
+    stage.person.click("document.querySelectorAll('a')[0]");
+    until("One", "tab_navigated", 2);
+    stage.person.click("document.querySelector('button')");
+    until("List", "tab_back", 1);
+    // The history is as long as before.
+    stage.person.click("document.querySelectorAll('a')[1]");
+    until("Two", "tab_navigated", 3);
+    // What the button of the browser does.
+    let history = stage.person.send("Page.getNavigationHistory", &serde_json::json!({}));
+    let before = history["currentIndex"].as_u64().unwrap() - 1;
+    let entry = &history["entries"][usize::try_from(before).unwrap()]["id"];
+    stage.person.send("Page.navigateToHistoryEntry", &serde_json::json!({ "entryId": entry }));
+    until("List", "tab_back", 2);
+    let events = stage.events();
+    let moves: Vec<(String, bool)> = events
+        .iter()
+        .filter(|event| {
+            ["tab_navigated", "tab_back", "tab_forward", "gap"].contains(&event["event_type"].as_str().unwrap())
+        })
+        .map(|event| (event["event_type"].as_str().unwrap().to_owned(), event["data"]["caused_by"].is_u64()))
+        .collect();
+    let expected = [
+        ("tab_navigated", false),
+        ("tab_navigated", true),
+        ("tab_back", true),
+        ("tab_navigated", true),
+        ("tab_back", false),
+    ];
+    assert_eq!(moves, expected.map(|(kind, is_caused)| (kind.to_owned(), is_caused)), "{events:#?}");
+}
+
+#[test]
+fn keys_of_the_browser_are_recorded_if_the_page_handles_them() {
+    let html = "<title>Keys</title><h1>Report</h1><script>onkeydown = (event) => {
+        if (event.ctrlKey && event.key === 's') event.preventDefault();
+        else if (event.altKey && event.key === 'p') document.title = 'Preview'; }</script>";
+    let Some(stage) = Stage::showing(html) else { return };
+    let (alt, control) = (1, 2);
+    for (key, modifiers) in [("ArrowLeft", alt), ("p", alt), ("f", control), ("s", control), ("F5", 0), ("F2", 0)] {
+        stage.person.press(key, modifiers);
+    }
+    let events = stage.events();
+    assert_eq!(
+        actions(&events),
+        ["keydown generic \"\" \"p\"", "keydown generic \"\" \"s\"", "keydown generic \"\" \"F2\""]
+    );
+}

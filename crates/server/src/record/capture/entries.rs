@@ -122,13 +122,15 @@ impl Worker {
         let cause = match moved {
             Moved::Onwards => tab.cause(at).or_else(|| tab.redirected(at)),
             Moved::Reloaded => tab.cause(at),
-            Moved::ByAddress | Moved::Back | Moved::Forward => None,
+            Moved::Back | Moved::Forward => tab.traversed(at),
+            Moved::ByAddress => None,
         };
         let mut data = object(json!({ "url": address }));
         data.extend(cause.map(|cause| ("caused_by".to_owned(), json!(cause))));
         let index = self.tab_event(page, kind, at, data);
         if let Some(tab) = self.tabs.get_mut(page) {
             tab.last_navigation = index.map(|index| (index, at));
+            tab.last_traversal = None;
         }
     }
 }

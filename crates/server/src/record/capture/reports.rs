@@ -49,6 +49,7 @@ impl Worker {
         tab.shown = PageShown { url, title: rows::text(&report.title) };
         match report.kind.as_str() {
             "hidden" => tab.was_hidden = true,
+            "traversal" => tab.last_traversal = Some(report.at / 1000.0),
             "shown" if std::mem::take(&mut tab.was_hidden) => {
                 self.film.watch(page);
                 self.tab_event(page, EventType::TabActivated, report.at / 1000.0, Map::new());

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 
 use super::super::PageShown;
-use cdpilot::supervisor::{FrameRef, Supervisor, TargetId};
-use cdpilot::sync::Deadline;
+use cdpilot::cdp;
+use cdpilot::supervisor::{Error, FrameRef, History, Supervisor, TargetId};
+use cdpilot::sync::{Deadline, pause};
 use std::time::Duration;
 
 /// Time limit for reading a history.
 const HISTORY: Duration = Duration::from_secs(2);
+const AGAIN: Duration = Duration::from_millis(20);
 /// How long after an action a navigation may begin that it caused, in seconds.
 const CAUSED_WITHIN: f64 = 5.0;
 
@@ -21,12 +23,14 @@ pub(super) struct Tab {
     pub(super) is_ready: bool,
     /// Whether it was hidden since it was last in front.
     pub(super) was_hidden: bool,
-    /// Index and length of its history.
-    history: Option<(usize, usize)>,
+    /// Index in its history, and the ids of the entries.
+    history: Option<(usize, Vec<i64>)>,
     /// The last action on it: its event and when it was.
     pub(super) last_action: Option<(u64, f64)>,
     /// The last navigation to another address: its event and when it was.
     pub(super) last_navigation: Option<(u64, f64)>,
+    /// When the page itself began to go back or forward.
+    pub(super) last_traversal: Option<f64>,
     /// The text of the prompt that is about to close.
     pub(super) prompt: Option<String>,
     pub(super) is_closed: bool,
@@ -83,25 +87,33 @@ impl Tabs {
 impl Tab {
     /// How it came to its present address, by its history.
     pub(super) fn moved(&mut self, supervisor: &Supervisor, page: &TargetId) -> Moved {
-        let history = supervisor.history(&FrameRef::TopOf(page.clone()), Deadline::after(HISTORY));
-        let Ok(history) = history else { return Moved::Onwards };
-        let now = (history.current, history.entries.len());
-        let before = self.history.replace(now);
-        match before {
-            Some((was, _)) if now.0 < was => Moved::Back,
-            Some((was, length)) if now.0 > was && now.1 == length && was + 1 < length => Moved::Forward,
-            _ => {
-                let entry = history.entries.get(now.0);
-                let kind = entry.map(|entry| format!("{:?}", entry.transition_type)).unwrap_or_default();
-                if kind == "Reload" {
-                    return Moved::Reloaded;
-                }
-                let is_typed = ["Typed", "AddressBar", "AutoBookmark", "Generated", "Keyword"].contains(&kind.as_str());
-                // An entry that a script replaces keeps its kind. So may this one, if the history could not be read before.
-                let is_known = before.is_some() || self.last_navigation.is_none();
-                if is_typed && is_known && before != Some(now) { Moved::ByAddress } else { Moved::Onwards }
-            }
+        let Some(history) = history(supervisor, page) else { return Moved::Onwards };
+        let ids: Vec<_> = history.entries.iter().map(|entry| entry.id).collect();
+        let (now, entry) = (ids.get(history.current).copied(), history.entries.get(history.current));
+        let before = self.history.replace((history.current, ids));
+        let was = before.as_ref().map(|(was, ids)| (*was, ids.iter().position(|id| Some(*id) == now)));
+        match was {
+            Some((was, Some(at))) if at < was => return Moved::Back,
+            Some((was, Some(at))) if at > was => return Moved::Forward,
+            _ => {}
         }
+        let kind = entry.map(|entry| format!("{:?}", entry.transition_type)).unwrap_or_default();
+        if kind == "Reload" {
+            return Moved::Reloaded;
+        }
+        let is_typed = ["Typed", "AddressBar", "AutoBookmark", "Generated", "Keyword"].contains(&kind.as_str());
+        // An entry that a script replaces keeps its kind. So may this one, if the history could not be read before.
+        let is_new = match was {
+            Some((_, at)) => at.is_none(),
+            None => self.last_navigation.is_none(),
+        };
+        if is_typed && is_new { Moved::ByAddress } else { Moved::Onwards }
+    }
+
+    /// The action for which the page itself went back or forward.
+    pub(super) fn traversed(&mut self, at: f64) -> Option<u64> {
+        let then = self.last_traversal.take()?;
+        (at - then <= CAUSED_WITHIN).then(|| self.cause(at)).flatten()
     }
 
     /// The action that caused something at a time in Unix seconds.
@@ -114,5 +126,17 @@ impl Tab {
         let acted = self.last_action.map_or(f64::NEG_INFINITY, |(_, then)| then);
         let before = self.last_navigation.filter(|(_, then)| *then > acted && at - then <= CAUSED_WITHIN);
         before.map(|(index, _)| index)
+    }
+}
+
+/// The history of a tab. While a tab changes to another process, the browser answers that it has none.
+fn history(supervisor: &Supervisor, page: &TargetId) -> Option<History> {
+    let deadline = Deadline::after(HISTORY);
+    loop {
+        match supervisor.history(&FrameRef::TopOf(page.clone()), deadline) {
+            Ok(history) => return Some(history),
+            Err(Error::Cdp(cdp::Error::Protocol { .. })) if !deadline.passed() => pause(AGAIN),
+            Err(_) => return None,
+        }
     }
 }
