@@ -60,6 +60,7 @@ class Recorder {
     this.drag = null;
     this.sheets = { count: -1, rules: [] };
     this.isOver = false;
+    this.isKept = false;
     this.lastOver = null;
     this.suspected = false;
     this.onHost = null;
@@ -69,9 +70,10 @@ class Recorder {
     this.rolling = -SCROLLED_MS;
     // Adding a listener twice adds it once, so that a window that is used again has each once.
     this.on = (event) => this.seen(event);
-    this.onHide = () => {
+    this.onHide = (event) => {
       this.decide();
       this.settle();
+      this.isKept = event.persisted;
     };
     this.onSignal = (event) => this.met(event);
     this.onParsed = () => this.searched();
@@ -79,7 +81,8 @@ class Recorder {
       this.send("page_view", null, {});
       this.send("ready", null, {});
     };
-    this.onVisibility = () => this.send(document.visibilityState === "visible" ? "shown" : "hidden", null, {});
+    // A document that is kept for going back is hidden, but its tab is not.
+    this.onVisibility = () => this.isKept || this.send(document.visibilityState === "visible" ? "shown" : "hidden", null, {});
     this.onCached = (event) => event.persisted && this.cached();
     this.onTraversal = (event) => event.isTrusted && event.navigationType === "traverse" && !event.userInitiated && this.send("traversal", null, {});
     this.observer = new MutationObserver((records) => this.mutated(records));
@@ -112,6 +115,7 @@ class Recorder {
 
   /** The document is shown again. What it reported while it was left may be lost. */
   cached() {
+    this.isKept = false;
     for (const one of this.waiting.values()) one.at = -RESEND_MS;
     this.resend();
     this.send("hello", null, { top: true, existed: true, navigation: "back_forward" });

@@ -222,7 +222,8 @@ fn back_and_forward_say_whether_the_page_did_it() {
     let moves: Vec<(String, bool)> = events
         .iter()
         .filter(|event| {
-            ["tab_navigated", "tab_back", "tab_forward", "gap"].contains(&event["event_type"].as_str().unwrap())
+            ["tab_navigated", "tab_back", "tab_forward", "tab_activated", "gap"]
+                .contains(&event["event_type"].as_str().unwrap())
         })
         .map(|event| (event["event_type"].as_str().unwrap().to_owned(), event["data"]["caused_by"].is_u64()))
         .collect();
