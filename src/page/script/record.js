@@ -407,7 +407,7 @@ class Recorder {
     const isEditing = isShortcut && isField && /^[acvxyz]$/i.test(event.key);
     const isMeant = (MEANT_KEYS.has(event.key) && !(isOfText && isField)) || (isShortcut && !isEditing) || (isMoving && !isField && CHOOSING_ROLES.test(roleFor(control))) || (isMoving && attr(control, "role") === "combobox");
     const isOfBrowser = BROWSER_KEYS.test((isShortcut ? (event.altKey ? "Alt+" : "Ctrl+") : "") + (event.shiftKey ? "Shift+" : "") + event.key);
-    if (isMeant && isOfBrowser) return this.watchKey(event, control);
+    if (isMeant && isOfBrowser) return this.watchKey(event, control, true);
     if (!isMeant) {
       if (previous && event.repeat) this.gesture.row = previous.row;
       const isOfLine = isMoving && fieldKind(control) === "line";
@@ -421,13 +421,14 @@ class Recorder {
   }
 
   /** A key that only edits a field or is one of the browser is an event if the page uses it, as Enter in the field of a chat. */
-  watchKey(event, control) {
+  watchKey(event, control, isOfBrowser = false) {
     const gesture = this.gesture;
     if (event.key === "Enter") this.settle();
     gesture.described = traced(control);
     if (gesture.described.sensitive && event.key.length === 1) return;
     const lines = event.key === "Enter" ? linesIn(control) : 0;
     this.later(gesture, () => {
+      if (isOfBrowser && !event.defaultPrevented) this.send("browser_key", null, {});
       if (gesture.row || !event.defaultPrevented) return;
       if (event.key === "Enter" && isConnected(control) && linesIn(control) > lines) return;
       this.settle();

@@ -253,3 +253,39 @@ fn keys_of_the_browser_are_recorded_if_the_page_handles_them() {
         ["keydown generic \"\" \"p\"", "keydown generic \"\" \"s\"", "keydown generic \"\" \"F2\""]
     );
 }
+
+#[test]
+fn the_page_of_new_tabs_and_the_keys_of_the_browser_are_no_work() {
+    let Some(served) = TestServer::browsing() else { return };
+    served.site.page("/", "<title>Start</title><button>Save</button>");
+    let stage = Stage::of(served, "/");
+    let page_views = |count: usize| {
+        stage.served.api.until("the page", &stage.path("/events"), |answer| {
+            let events = answer["events"].as_array().unwrap();
+            events.iter().filter(|event| event["event_type"] == "page_view").count() == count
+        });
+    };
+    stage.person.click("document.querySelector('button')");
+    stage.person.press("F5", 0);
+    stage.person.send("Page.reload", &serde_json::json!({}));
+    page_views(2);
+    let start = stage.served.site.url("a", "/");
+    stage.person.send("Page.navigate", &serde_json::json!({ "url": "chrome://newtab/" }));
+    stage
+        .served
+        .api
+        .until("the new tab", &stage.path("/events"), |_| stage.person.eval("document.readyState") == "complete");
+    stage.person.press("Enter", 0);
+    stage.person.send("Page.navigate", &serde_json::json!({ "url": start }));
+    page_views(3);
+    let events = stage.events();
+    assert_eq!(actions(&events), ["click button \"Save\""]);
+    assert!(
+        events.iter().all(|event| !event["page"]["url"].as_str().unwrap_or_default().starts_with("chrome")),
+        "{events:#?}"
+    );
+    let draft = stage.served.api.get(&stage.path("/workflow-draft")).ok();
+    let steps: Vec<&str> =
+        draft["normalized_steps"].as_array().unwrap().iter().map(|step| step["action"].as_str().unwrap()).collect();
+    assert_eq!(steps[..3], ["open", "click", "reload"], "{draft:#}");
+}

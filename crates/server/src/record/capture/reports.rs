@@ -27,7 +27,8 @@ impl Worker {
         if is_top {
             self.shown(&page, &reported);
         }
-        let is_empty = reported.report.url == BLANK && reported.report.kind == "page_view";
+        let report = &reported.report;
+        let is_empty = report.url == BLANK && report.kind == "page_view" || rows::is_new_tab(&report.url);
         if !self.was_paused && !is_empty && !self.is_own(&reported.report.url) {
             self.report_event(&reported, &page, is_top);
         }
@@ -43,12 +44,14 @@ impl Worker {
             self.gap(None, "the connection to the browser was lost, and a tab went to another page meanwhile");
         }
         let Some(tab) = self.tabs.get_mut(page) else { return };
-        if report.url == BLANK {
+        if url == BLANK {
             return; // a new tab
         }
         tab.shown = PageShown { url, title: rows::text(&report.title) };
         match report.kind.as_str() {
             "hidden" => tab.was_hidden = true,
+            // What the browser does next is not the consequence of an action in the page.
+            "browser_key" => tab.last_action = None,
             "traversal" => tab.last_traversal = Some(report.at / 1000.0),
             "shown" if std::mem::take(&mut tab.was_hidden) => {
                 self.film.watch(page);

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::super::{Actor, Event, EventType, FrameStep, PageShown};
+use super::worker::BLANK;
 use cdpilot::page::Report;
 use cdpilot::redact::Secrets;
 use cdpilot::supervisor::{ClosedBy, ClosedDialog, FrameId, View};
@@ -73,8 +74,16 @@ pub(super) fn reported(report: &Report, index: u64, kind: EventType, tab: u64, p
 
 /// An address as it is stored: tokens in it are covered.
 pub(crate) fn address(url: &str) -> String {
+    if is_new_tab(url) {
+        return BLANK.to_owned();
+    }
     let url: String = url.chars().take(MOST_TEXT).collect();
     Secrets::default().cover(&url).into_owned()
+}
+
+/// Whether an address is that of the browser's page for new tabs, in which nothing is recorded.
+pub(super) fn is_new_tab(url: &str) -> bool {
+    ["chrome://newtab/", "chrome://new-tab-page", "chrome-search://"].iter().any(|own| url.starts_with(own))
 }
 
 /// A text of a page as it is stored.

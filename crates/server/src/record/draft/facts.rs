@@ -99,6 +99,12 @@ pub(super) fn is_plain_click(event: &Event) -> bool {
     event.event_type == EventType::Click && click(event) == ("left".to_owned(), 1) && modifiers(event).is_empty()
 }
 
+/// Whether a click selects the text of its element: left, at least three times.
+pub(super) fn is_selecting_click(event: &Event) -> bool {
+    let (button, count) = click(event);
+    event.event_type == EventType::Click && button == "left" && count >= 3 && modifiers(event).is_empty()
+}
+
 /// Options that were chosen in a list.
 pub(crate) fn choices(event: &Event) -> Option<Vec<Choice>> {
     let list = event.data.get("values")?.as_array()?;

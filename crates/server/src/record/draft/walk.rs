@@ -221,7 +221,8 @@ impl<'e> Builder<'e> {
     }
 
     fn click(&mut self, position: usize, event: &'e Event) {
-        if facts::is_plain_click(event) && self.is_before_edit(position, event) {
+        let is_of_edit = facts::is_plain_click(event) || facts::is_selecting_click(event);
+        if is_of_edit && self.is_before_edit(position, event) {
             return self.before_edit.push(event.event_index);
         }
         let submit = if facts::is_plain_click(event) { self.take_submit(position, event) } else { None };

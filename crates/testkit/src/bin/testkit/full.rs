@@ -35,7 +35,10 @@ const FULL: &[(&str, &[&str])] = &[
     ("it draws no highlights", &["page_pdf::a_highlight_is_not_in_screenshots"]),
     ("it requests no icons of sites", &["control_egress"]),
     ("it has no viewer for PDFs", &["page_downloads::a_pdf_is_named"]),
-    ("its own pages, such as chrome://version, differ", &["supervisor_navigation::blocked_documents"]),
+    (
+        "its own pages, such as chrome://version, differ",
+        &["record_gestures::the_page_of_new_tabs", "supervisor_navigation::blocked_documents"],
+    ),
     (
         "aborted navigations, crashed frames, and dialogs during closing, unloading and reconnection end in another way",
         &[

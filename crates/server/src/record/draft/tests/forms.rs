@@ -76,6 +76,14 @@ fn a_double_click_into_a_field_stays_a_step() {
 }
 
 #[test]
+fn a_click_that_selects_the_text_of_a_field_is_part_of_the_form() {
+    let mut trace = Trace::default();
+    trace.click("textbox", "Name").data.insert("count".to_owned(), 3.into());
+    trace.input("Name", "Ada");
+    assert_eq!(trace.descriptions(), ["Enter “Ada” in textbox “Name”"]);
+}
+
+#[test]
 fn input_names_are_unique_over_forms() {
     let mut trace = Trace::default();
     trace.input("Email", "a@example.org");
