@@ -22,6 +22,8 @@ const DRAG_DISTANCE = 8;
 const BUCKET = 400;
 const REGAINED = 60;
 
+// Events with screenshots.
+const PICTURED = /^(click|change|submit|focus|drag|file_chosen)$/;
 const FROM_POINT_IN_ROOT = ShadowRoot.prototype.elementFromPoint;
 const IS_TOP = window.top === window;
 /** @type {any} */
@@ -160,7 +162,6 @@ class Recorder {
       this.send("gap", null, { count, why: "the page caused more events than a person can" });
     }
     const n = ++this.last;
-    const isAction = element !== null;
     const report = {
       doc: token,
       n,
@@ -173,7 +174,7 @@ class Recorder {
       pressed: pressed ? performance.timeOrigin + pressed : 0,
       url: String(location.href).slice(0, 4000),
       title: cutText(GET_TITLE.call(document)),
-      areas: isAction ? sensitiveAreas(this.roots) : [],
+      areas: PICTURED.test(kind) ? sensitiveAreas(this.roots) : [],
     };
     let text = JSON.stringify(report);
     if (text.length > MOST_PAYLOAD) text = JSON.stringify({ ...report, element: element && { ...element, html: "", text: "" }, data: kind === "input" ? { ...data, value: cutText(data.value || ""), cut: true } : data, areas: [] });

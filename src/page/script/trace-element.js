@@ -212,14 +212,15 @@ const TRACE_FIELDS = "input,textarea";
 /** Where sensitive fields are in view, in CSS pixels of this viewport. */
 function sensitiveAreas(roots) {
   const areas = [];
+  const { innerWidth: width, innerHeight: height } = window;
   for (const root of [document, ...roots]) {
     for (const field of allIn(root, TRACE_FIELDS)) {
       if (areas.length >= MOST_SENSITIVE) return areas;
       if (isPassword(field)) oncePasswords.add(field);
       // Most fields of a long page are out of view, and that is cheaper to find out.
-      const rects = rectsOf(field).filter(({ left, top, right, bottom }) => bottom > 0 && right > 0 && top < innerHeight && left < innerWidth);
-      if (!rects.length || !isSensitive(field)) continue;
-      for (const rect of rects) areas.push(listed({ left: rect.left - 2, top: rect.top - 2, right: rect.right + 2, bottom: rect.bottom + 2 }));
+      const { left, top, right, bottom } = BOX.call(field);
+      if (bottom <= 0 || right <= 0 || top >= height || left >= width || !isSensitive(field)) continue;
+      for (const rect of rectsOf(field)) areas.push(listed({ left: rect.left - 2, top: rect.top - 2, right: rect.right + 2, bottom: rect.bottom + 2 }));
     }
   }
   return areas;
