@@ -49,7 +49,8 @@ impl Trail {
     pub fn after(events: &[Event]) -> Self {
         let mut trail = Self { next: events.last().map_or(1, |event| event.event_index + 1), ..Self::default() };
         for event in events {
-            if let (EventType::TabCreated, Some(target)) = (event.event_type, event.data["target_id"].as_str()) {
+            let target = event.data.get("target_id").and_then(Value::as_str);
+            if let (EventType::TabCreated, Some(target)) = (event.event_type, target) {
                 trail.tabs.insert(target.to_owned(), (event.tab, event.page.clone()));
             }
             if is_action(event.event_type) {
