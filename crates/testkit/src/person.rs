@@ -82,6 +82,15 @@ impl Person {
         self.mouse("mouseReleased", at, 1, "left");
     }
 
+    /// Clicks at a point that closes the tab, which may come before the answer to the release of the button.
+    pub fn close_by_click_at(&self, at: (f64, f64)) {
+        self.move_to(at);
+        self.mouse("mousePressed", at, 1, "left");
+        let (x, y) = at;
+        let release = json!({ "type": "mouseReleased", "x": x, "y": y, "button": "left", "clickCount": 1 });
+        drop(self.session.call_raw("Input.dispatchMouseEvent", &release, soon()));
+    }
+
     /// Clicks an element of the top document.
     pub fn click(&self, element: &str) {
         self.click_at(self.middle(element));

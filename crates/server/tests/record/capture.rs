@@ -249,7 +249,7 @@ fn dialogs_files_popups_and_reloads_are_recorded() {
     let popup = of_type(&opened, "tab_created").last().unwrap()["data"].clone();
     let second = Person::at(stage.served.cdp_url(), popup["target_id"].as_str().unwrap());
     let at = second.middle("document.querySelector('button')");
-    second.click_at(at);
+    second.close_by_click_at(at);
     stage.served.api.until("its end", &stage.path("/events"), |answer| of_type(answer, "tab_closed").next().is_some());
     person.click("document.querySelectorAll('a')[1]");
     stage.served.api.until("the next page", &stage.path("/events"), |answer| of_type(answer, "page_view").count() == 3);
