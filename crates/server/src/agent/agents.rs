@@ -551,7 +551,7 @@ impl Inner {
 
     /// A conversation has begun to wait for an answer.
     pub(super) fn waits(&self, id: &str) {
-        // With so many that nobody was told of, one more makes no difference.
+        // A full queue: the person has been told of other runs that wait.
         let _ = self.waiting.lock().as_ref().map(|waiting| waiting.try_send(id.to_owned()));
     }
 

@@ -260,8 +260,10 @@ impl Trail {
             }
             LogEvent::Download(download) => {
                 let (url, name) = (stored_address(&download.url), &download.suggested_filename);
-                let is_known =
-                    |event: &Event| event.event_type == EventType::Download && event.data["url"] == url.as_str();
+                let is_known = |event: &Event| {
+                    event.event_type == EventType::Download
+                        && event.data.get("url").and_then(Value::as_str) == Some(&*url)
+                };
                 if !events.iter().any(is_known) {
                     let data = caused(json!({ "url": url, "filename": &**name }));
                     self.event(&target, EventType::Download, entry.ts, data, events);

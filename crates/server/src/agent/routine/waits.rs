@@ -1,6 +1,6 @@
-//! Runs that wait for a person: the person is told once, and a run that waits too long ends.
+//! Runs that wait for a person: `routines.notify` is used once for each question, and a run that waits too long ends.
 
-use std::io::Write as _;
+use std::io::{Seek as _, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ const EVERY: Duration = Duration::from_secs(60);
 const TELLING: Duration = Duration::from_secs(30);
 /// How often it is seen whether a command has ended.
 const AGAIN: Duration = Duration::from_millis(50);
-/// Runs that can be waiting to be told about.
+/// Longest queue of runs for `routines.notify`.
 const MOST_UNTOLD: usize = 64;
 
 /// Where runs report that they wait, and where that is read.
@@ -134,13 +134,11 @@ fn post(address: &str, message: &str) -> Result<(), String> {
 /// Runs a command of the person's own settings, with the message on its stdin.
 fn execute(inner: &Inner, command: &str, message: &str) -> Result<(), String> {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    // A file, as writing into a pipe would wait for a command that does not read.
+    let input = input_of(message).map_err(|problem| format!("its input could not be written: {problem}"))?;
     let mut process = Command::new(shell);
-    process.arg(flag).arg(command).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    process.arg(flag).arg(command).stdin(input).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = process.spawn().map_err(|problem| format!("the command could not be started: {problem}"))?;
-    if let Some(mut input) = child.stdin.take() {
-        // A command that does not read it has closed it; the message fits into the pipe.
-        let _ = input.write_all(message.as_bytes());
-    }
     let until = Instant::now() + TELLING;
     loop {
         match child.try_wait() {
@@ -151,6 +149,13 @@ fn execute(inner: &Inner, command: &str, message: &str) -> Result<(), String> {
             Err(problem) => return Err(format!("the command cannot be waited for: {problem}")),
         }
     }
+}
+
+fn input_of(message: &str) -> std::io::Result<Stdio> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(message.as_bytes())?;
+    file.rewind()?;
+    Ok(file.into())
 }
 
 fn killed(mut child: Child) -> String {
