@@ -28,6 +28,8 @@ pub struct AnchorQuery {
     pub selectors: Vec<String>,
     /// For an element without a name: its test id.
     pub test_id: String,
+    /// Whether the entries of the lists are wanted that the elements are in.
+    pub lists: bool,
 }
 
 /// An element that may be the recorded one.
@@ -41,6 +43,16 @@ pub struct AnchorMatch {
     pub element: Value,
 }
 
+/// Entries of a list with the same title.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct ListEntry {
+    /// The title, cut to 120 characters. Untrusted.
+    pub title: String,
+    /// How many there are.
+    pub count: u32,
+}
+
 /// The elements that may be a recorded one.
 #[derive(Debug, Clone, Default)]
 pub struct AnchorMatches {
@@ -50,6 +62,8 @@ pub struct AnchorMatches {
     pub unread: Vec<FrameId>,
     /// Frames with more elements than are described.
     pub crowded: Vec<FrameId>,
+    /// If they are wanted, the entries of the lists that the elements of each frame are in; `None` for lists that are too long to tell.
+    pub entries: Vec<(FrameId, Option<Vec<ListEntry>>)>,
 }
 
 /// An element as a recording has it.
@@ -67,6 +81,7 @@ pub struct Traced {
 struct Reply {
     total: usize,
     elements: Vec<Described>,
+    entries: Option<Vec<ListEntry>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -101,6 +116,9 @@ impl Tab {
                     if done.result.total > done.result.elements.len() {
                         all.crowded.push(frame.clone());
                     }
+                    if query.lists {
+                        all.entries.push((frame.clone(), done.result.entries));
+                    }
                     let mut refs = self.refs.lock();
                     for found in done.result.elements {
                         let node = Node { frame: frame.clone(), doc: doc.clone(), id: found.id };
@@ -117,6 +135,16 @@ impl Tab {
             }
         }
         Ok(all)
+    }
+
+    /// Scrolls the lists of a frame whose entries were told last: on by most of what is visible, or to their start. Returns whether
+    /// any moved: at its end, none does.
+    ///
+    /// # Errors
+    /// Those of the supervisor.
+    pub fn scroll_list(&self, frame: &FrameId, to_start: bool, deadline: Deadline<'_>) -> Result<bool, Error> {
+        let doc = self.document(frame, deadline)?;
+        Ok(self.call_in(frame, &doc, "scrollList", &json!({ "start": to_start }), deadline)?.result)
     }
 
     /// An element as a recording has it.

@@ -45,6 +45,7 @@ mod refs;
 mod screenshot;
 mod script;
 mod snapshot;
+mod value_place;
 mod world;
 
 use std::collections::HashMap;
@@ -62,7 +63,7 @@ pub use act::{
     OpenedTab, Outcome, Point, SecretSource, SecretTarget, Settle, Settled, State, ToolArgumentSpec, ToolSpec,
     TypedSecrets, WaitFor, is_only_secrets, secrets_in,
 };
-pub use anchor::{AnchorMatch, AnchorMatches, AnchorQuery, Traced};
+pub use anchor::{AnchorMatch, AnchorMatches, AnchorQuery, ListEntry, Traced};
 pub use cookie_import::{CookieFormat, FaultyLine, ImportedCookies, ReadCookies, read_cookies};
 pub use data::clear_incoming;
 use data::{ClearMarks, Downloads};
@@ -99,6 +100,7 @@ pub use screenshot::{
     Annotation, Fit, LabelCounts, PdfOptions, PictureType, Rect, Screenshot, ScreenshotOptions, save,
 };
 pub use snapshot::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, UnreadFrame};
+pub use value_place::{ValueContainer, ValuePlace};
 pub use world::{Doc, Node};
 
 use crate::cdp::protocol::page::FrameId;

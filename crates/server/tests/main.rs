@@ -94,6 +94,8 @@ mod replay_fast;
 mod replay_imported;
 #[path = "routine/killed.rs"]
 mod replay_killed;
+#[path = "routine/lists.rs"]
+mod replay_lists;
 #[path = "routine/places.rs"]
 mod replay_places;
 #[path = "routine/unattended.rs"]

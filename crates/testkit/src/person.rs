@@ -173,8 +173,8 @@ impl Person {
             scope.spawn(move || self.mouse("mouseReleased", at, 1, "left"));
             for (accept, text) in answers {
                 let params = json!({ "accept": accept, "promptText": text });
-                while session.call_raw("Page.handleJavaScriptDialog", &params, soon()).is_err() {
-                    assert!(!limit.passed(), "no dialog is open");
+                while let Err(problem) = session.call_raw("Page.handleJavaScriptDialog", &params, soon()) {
+                    assert!(!limit.passed(), "no dialog is open: {problem}");
                 }
             }
         });

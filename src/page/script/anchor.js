@@ -1,5 +1,5 @@
 // Anchors: the elements that a recorded one may be now, by role and name, described as recordings describe them.
-// Uses: act, context, element-html, find, forms, hint, node, node-cache, record-fields, state, trace-element, tree.
+// Uses: act, context, element-html, find, forms, hint, list, node, node-cache, record-fields, state, trace-element, tree.
 
 /** A text in lower case, with single blanks, without counters in brackets. */
 const anchorKey = (text) => text.replace(/[([][\d.,+]+[)\]]/g, "").split(/\s+/).filter((word) => word).join(" ").toLowerCase();
@@ -36,9 +36,9 @@ const isAnyControl = (element) => fieldKind(element) !== "other" || MATCHES.call
 
 /**
  * The shown elements with a role, or all controls without one, and the name with the key `key`; without a key, those without a name that a selector or the
- * test id finds. The first `most` are described.
+ * test id finds. The first `most` are described. `lists`: with the entries of the lists that they are in.
  */
-calls.anchors = ({ role, key, selectors, testId, most }) => {
+calls.anchors = ({ role, key, selectors, testId, most, lists }) => {
   forget();
   survey();
   const found = elementsOf(null).filter((element) => {
@@ -50,7 +50,8 @@ calls.anchors = ({ role, key, selectors, testId, most }) => {
   const shown = found.map((element) => ({ id: idOf(element), role: roleFor(element), name: nameFor(element) }));
   if (shown.length > 1) distinguish(alikeAmong(shown));
   const first = shown.slice(0, most);
-  return { total: found.length, elements: first.map((one, at) => ({ ...one, element: traced(found[at]) })) };
+  const elements = first.map((one, at) => ({ ...one, element: traced(found[at]) }));
+  return { total: found.length, elements, entries: lists ? entriesOfLists(found) : [] };
 };
 
 /**

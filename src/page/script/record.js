@@ -3,7 +3,7 @@
 // Only trusted events count. The listeners are on the window, before those of the page when the document begins with them, so a
 // page that stops its events stops nothing here. One gesture (a press of the pointer or of a key) causes at most one event of each
 // kind. What is reported is kept until it is acknowledged, and reported again until then.
-// Uses: act, forms, node, node-cache, record-fields, settle, state, trace-element, value.
+// Uses: act, forms, list, node, node-cache, record-fields, settle, state, trace-element, value.
 
 const MOST_UNACKNOWLEDGED = 3000;
 const MOST_PAYLOAD = 60000;
@@ -22,6 +22,8 @@ const DRAG_DISTANCE = 8;
 const BUCKET = 400;
 const REGAINED = 60;
 
+// Events that tell what else is in the list.
+const LISTED = /^(click|change|focus)$/;
 // Events with screenshots.
 const PICTURED = /^(click|change|submit|focus|drag|file_chosen)$/;
 const FROM_POINT_IN_ROOT = ShadowRoot.prototype.elementFromPoint;
@@ -56,6 +58,8 @@ class Recorder {
     this.scrolling = null;
     this.latest = null; // the last event that was reported: its number, kind and element
     this.values = new WeakMap();
+    this.lists = new WeakMap(); // what was reported of their entries
+    this.told = { of: 0, list: [] }; // the last event that told some
     this.roots = new Set();
     this.trail = [];
     this.mutations = [];
@@ -225,10 +229,28 @@ class Recorder {
   /** An event of a person: what was in progress ends before it. Returns its number. */
   report(kind, element, data, more = {}) {
     const subject = more.described || (element ? traced(element) : null);
-    const n = this.send(kind, subject, data, more);
+    const earlier = more.replaces && this.told.of === more.replaces ? this.told.list : [];
+    const list = LISTED.test(kind) && element ? [...earlier, ...this.newEntries(element)] : [];
+    const n = this.send(kind, subject, list.length ? { ...data, list } : data, more);
     const of = more.replaces || n;
+    if (list.length) this.told = { of, list };
     this.latest = { of, kind, element };
     return of;
+  }
+
+  /** The entries of the list that an element is in, which were not reported so far: a run asks whether there are others. */
+  newEntries(element) {
+    const found = entriesAround(element);
+    if (!found) return [];
+    const known = this.lists.get(found.list) || new Map();
+    this.lists.set(found.list, known);
+    const list = [];
+    for (const [title, count] of found.titles) {
+      if ((known.get(title) || 0) >= count) continue;
+      known.set(title, count);
+      list.push({ title, count });
+    }
+    return list;
   }
 
   /** What is in progress is complete: typing and scrolling. */

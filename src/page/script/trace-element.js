@@ -149,8 +149,8 @@ function titleIn(container, element, isGroup) {
   return isGroup ? "" : cutText(textApart(container, element));
 }
 
-/** The row, card, dialog, form or section around an element that has a title; null when there is none. */
-function containerOf(element) {
+/** The row, card, dialog, form or section around an element that has a title, with its element; null when there is none. */
+function containerAround(element) {
   let at = parentElementOf(element);
   for (let level = 0; at && level < CONTAINER_LEVELS; level++, at = parentElementOf(at)) {
     const tag = nameOfTag(at);
@@ -160,10 +160,18 @@ function containerOf(element) {
     if (!kind) continue;
     const title = titleIn(at, element, kind === "form" || kind === "section");
     if (!title) continue;
-    const link = kind === "form" || kind === "dialog" || kind === "section" ? null : allIn(at, "a[href]")[0];
-    return { kind, title, href: link instanceof HTMLAnchorElement ? String(GET_HREF.call(link)).slice(0, 1000) : "" };
+    return { container: at, kind, title };
   }
   return null;
+}
+
+/** The same as a recording has it: with the address of its main link. */
+function containerOf(element) {
+  const around = containerAround(element);
+  if (!around) return null;
+  const { container, kind, title } = around;
+  const link = kind === "form" || kind === "dialog" || kind === "section" ? null : allIn(container, "a[href]")[0];
+  return { kind, title, href: link instanceof HTMLAnchorElement ? String(GET_HREF.call(link)).slice(0, 1000) : "" };
 }
 
 /** Selectors that match only this element now, the most lasting first. */

@@ -312,6 +312,9 @@ impl Turn<'_> {
             && let Some(run) = &mut self.routine
         {
             let done = run.command(&arguments);
+            if done.is_ok() {
+                self.learn_value(&arguments);
+            }
             let outcome = Some(if done.is_ok() { IntentOutcome::Done } else { IntentOutcome::Failed });
             let result = done.unwrap_or_else(|error| error.to_value());
             return Ok(Made::Returned(Returned { result, images: Vec::new(), outcome }));

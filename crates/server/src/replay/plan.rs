@@ -6,6 +6,8 @@ use cdpilot::page::{Button, Modifier};
 use serde::{Deserialize, Serialize};
 
 use super::heal::Found;
+use super::list::{FastList, listed};
+use super::reads::{ReadPlace, places, reads_last, values_of};
 use super::steps::{Recorded, with_effects};
 use super::values::{Filled, StepText};
 use super::verify::quoted;
@@ -37,6 +39,12 @@ pub struct FastStep {
     pub needs_model: Option<String>,
     /// Whether it is done only when the element of its first action is shown.
     pub if_shown: bool,
+    /// The list that it works through.
+    pub list: Option<FastList>,
+    /// Where the values stand that it reads when its actions are done, by name.
+    pub reads: BTreeMap<String, Vec<ReadPlace>>,
+    /// Whether it is not known where one of them stands, so that a model reads it.
+    pub is_unread: bool,
 }
 
 /// A recorded action.
@@ -59,6 +67,9 @@ pub struct FastAction {
     pub event: u64,
     /// Seconds that the page took before it.
     pub seconds: f64,
+    /// The entry of the list that it is for: its position among those of the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<usize>,
 }
 
 /// What an action does.
@@ -109,20 +120,32 @@ pub fn plan(routine: &Routine, recorded: &Recorded, events: &[Event], given: &BT
     for step in &routine.steps {
         let if_shown = step.instructions.iter().all(|one| one.kind == InstructionKind::IfShown);
         let planned = actions(routine, recorded, events, given, step, &mut is_first);
-        let (actions, needs_model) = match planned {
-            Ok(actions) => (actions, None),
-            Err(refusal) => (Vec::new(), Some(refusal)),
+        let planned = planned.and_then(|mut actions| {
+            let list = step.is_list().then(|| listed(&mut actions, step, events)).transpose()?;
+            Ok((actions, list))
+        });
+        let (actions, list, needs_model) = match planned {
+            Ok((actions, list)) => (actions, list, None),
+            Err(refusal) => (Vec::new(), None, Some(refusal)),
         };
-        plan.steps.insert(step.n, FastStep { actions, needs_model, if_shown });
+        let reads = places(step, &StepText::of(routine, step, &recorded.inputs, given), &recorded.reads);
+        let is_unread = values_of(step).any(|name| !reads.contains_key(name));
+        plan.steps.insert(step.n, FastStep { actions, needs_model, if_shown, list, reads, is_unread });
     }
     plan
 }
 
 impl Plan {
+    /// Whether the program can do something without a model.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        self.steps.values().any(|step| step.needs_model.is_none())
+    }
+
     /// The numbers of the steps that can be done without a model.
     #[must_use]
     pub fn fast_steps(&self) -> Vec<u32> {
-        let fast = self.steps.iter().filter(|(_, step)| step.needs_model.is_none());
+        let fast = self.steps.iter().filter(|(_, step)| step.needs_model.is_none() && !step.is_unread);
         fast.map(|(n, _)| *n).collect()
     }
 }
@@ -135,18 +158,22 @@ fn actions(
     step: &Step,
     is_first: &mut bool,
 ) -> Result<Vec<FastAction>, Refusal> {
+    if !reads_last(step) {
+        return Err("it reads a value before its last action".to_owned());
+    }
     let indexes = recorded.of_step(step.n);
-    if indexes.is_empty() {
+    let only_reads = step.instructions.iter().all(|one| matches!(one.kind, InstructionKind::Read { .. }));
+    if indexes.is_empty() && !only_reads {
         return Err("it was not recorded".to_owned());
     }
     if recorded.digests.get(&step.n.to_string()) != Some(&step.digest()) {
         return Err("its text was changed after it was recorded; verify the routine to use it again".to_owned());
     }
-    if step.is_list() {
-        return Err("it works through a list".to_owned());
-    }
     let of_step: Vec<Event> = with_effects(events, indexes).into_iter().cloned().collect();
     let text = StepText::of(routine, step, &recorded.inputs, given);
+    if step.is_list() && !text.is_as_recorded() {
+        return Err("it works through a list, and with other inputs that may be other entries".to_owned());
+    }
     let drafted = draft("", None, &of_step).workflow.steps;
     let sensitive = drafted.iter().filter_map(|step| step.target.as_ref()).flat_map(|target| &target.fields);
     let sensitive = sensitive.filter(|field| field.element.sensitive).count();
@@ -164,7 +191,7 @@ fn actions(
         }
         building.add(one)?;
     }
-    if building.done.is_empty() {
+    if building.done.is_empty() && !only_reads {
         return Err("nothing that was recorded of it can be done without a model".to_owned());
     }
     Ok(building.done)
@@ -390,14 +417,15 @@ impl Building<'_> {
         let seconds = self.seconds_before(index);
         let has_dialogs = !dialogs.is_empty();
         let (own, after) = if has_dialogs { (Vec::new(), effects) } else { (effects, Vec::new()) };
-        self.done.push(FastAction { what, tab, frame, element, effects: own, event: index, seconds });
+        self.done.push(FastAction { what, tab, frame, element, effects: own, event: index, seconds, entry: None });
         let count = dialogs.len();
         for (at, dialog) in dialogs.into_iter().enumerate() {
             let Effect::Dialog(answer) = dialog else { continue };
             let what = What::Dialog { answer: self.answer(&answer)? };
             // What followed came after the last answer.
             let effects = if at + 1 == count { after.clone() } else { Vec::new() };
-            self.done.push(FastAction { what, tab, frame: Vec::new(), element: None, effects, event: index, seconds });
+            let (frame, element) = (Vec::new(), None);
+            self.done.push(FastAction { what, tab, frame, element, effects, event: index, seconds, entry: None });
         }
         Ok(())
     }

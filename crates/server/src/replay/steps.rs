@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::heal::Found;
 use super::plan::{digests, plan, recorded_inputs};
+use super::reads::ReadPlace;
 use crate::record::{Event, EventType};
 use crate::routine::Routine;
 
@@ -25,6 +26,8 @@ pub struct Recorded {
     pub inputs: BTreeMap<String, String>,
     /// Elements that later runs have found in place of the recorded ones, by the number of the event.
     pub found: BTreeMap<u64, Found>,
+    /// Places at which models have read the values of steps, by `step2.total`.
+    pub reads: BTreeMap<String, Vec<ReadPlace>>,
     /// Numbers of the steps that can be done without a model.
     pub fast: Vec<u32>,
 }

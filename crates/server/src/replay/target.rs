@@ -28,8 +28,8 @@ pub enum Target {
     One(String),
     /// It is not there. Elements with its role and name that are elsewhere, described.
     Absent(Vec<String>),
-    /// Several may be it.
-    Several(Vec<String>),
+    /// Several may be it: their refs, and what they are.
+    Several(Vec<String>, Vec<String>),
 }
 
 /// What the page is asked about a recorded element.
@@ -40,6 +40,7 @@ pub fn query(anchor: &Anchor) -> AnchorQuery {
         key: key(name(anchor)),
         selectors: anchor.selectors.clone(),
         test_id: anchor.test_id.clone(),
+        lists: false,
     }
 }
 
@@ -67,7 +68,7 @@ pub fn target(anchor: &Anchor, frame: &[FrameStep], candidates: &[Candidate], an
     match left.as_slice() {
         [one] => Target::One(one.reference.clone()),
         [] => Target::Absent(texts(&named)),
-        _ => Target::Several(texts(&left)),
+        _ => Target::Several(left.iter().map(|one| one.reference.clone()).collect(), texts(&left)),
     }
 }
 

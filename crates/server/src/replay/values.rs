@@ -93,6 +93,12 @@ impl StepText {
         self.parts.push(Part { recorded: vec!['\u{0}'], now: String::new(), is_placeholder: true });
     }
 
+    /// Whether the inputs in the text have the values with which it was recorded.
+    pub(super) fn is_as_recorded(&self) -> bool {
+        let is_same = |part: &Part| !part.is_placeholder || part.recorded == folded(&part.now);
+        self.unknown.is_empty() && self.sensitive.is_empty() && self.parts.iter().all(is_same)
+    }
+
     /// The sensitive placeholder for the field at a position among `count` sensitive fields of the step.
     pub(super) fn sensitive(&self, at: usize, count: usize) -> Option<String> {
         match self.sensitive.as_slice() {

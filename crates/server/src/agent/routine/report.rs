@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::fast::FastRun;
 use super::verify::{RunVerification, Verification};
+use crate::replay::ReadPlace;
 use crate::routine::Routine;
 use crate::store::StoredRun;
 
@@ -205,6 +206,8 @@ pub(super) struct Report {
     pub(super) pinned: Option<u32>,
     /// Values that steps have read, as `step2.total`.
     pub(super) values: BTreeMap<String, String>,
+    /// Where a model has read them.
+    pub(super) reads: BTreeMap<String, Vec<ReadPlace>>,
     pub(super) result: Option<RunResult>,
     pub(super) model_requests: u32,
     /// Requests to the model since the step, or its last item, began.

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::report::{Item, ItemState, KeywordUse, MOST_NOTE, RunCause, StepHow, StepStatus};
 use super::{RoutineRun, TARGET_NOT_FOUND};
 use crate::agent::now;
+use crate::replay::{value_key, values_of};
 use crate::routine::{InstructionKind, Step};
 use crate::tools::{Tool, ToolError};
 use cdpilot::code::Code;
@@ -280,27 +281,27 @@ impl RoutineRun {
         if value.is_empty() {
             return Err(bad("give value: the text that the page shows"));
         }
-        // Later instructions contain it: on one line, and without placeholders.
-        let value = value.replace(['\n', '\r'], " ").replace("{{", "{ {");
-        self.report.values.insert(format!("step{}.{name}", given.n), value);
+        self.keep_value(given.n, name, &value);
         Ok(json!({ "success": true }))
+    }
+
+    /// Keeps a value that was read. Later instructions contain it: on one line, and without placeholders.
+    pub(super) fn keep_value(&mut self, n: u32, name: &str, value: &str) {
+        let value = value.replace(['\n', '\r'], " ").replace("{{", "{ {");
+        self.report.values.insert(value_key(n, name), value);
+        self.is_changed = true;
     }
 
     /// Names of the values that a step reads.
     fn values_of(&self, n: u32) -> Vec<String> {
-        let step = self.step(n);
-        let all = step.iter().flat_map(|step| &step.instructions).filter_map(|one| match &one.kind {
-            InstructionKind::Read { name } => Some(name.clone()),
-            _ => None,
-        });
-        all.collect()
+        self.step(n).map(|step| values_of(step).map(ToOwned::to_owned).collect()).unwrap_or_default()
     }
 
     fn done(&mut self, given: &Arguments) -> Result<Value, ToolError> {
         let n = given.n;
         self.check_pinned(n)?;
         let values = self.values_of(n);
-        let missing = values.iter().find(|name| !self.report.values.contains_key(&format!("step{n}.{name}")));
+        let missing = values.iter().find(|name| !self.report.values.contains_key(&value_key(n, name)));
         if let Some(name) = missing {
             return Err(conflict(format!("step {n} has not read {name}; record it with command read first")));
         }

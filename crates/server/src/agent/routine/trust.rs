@@ -1,5 +1,7 @@
 //! What a run says about its routine: whether its text can be trusted, and what it proposes.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::report::{Report, StepStatus};
@@ -66,6 +68,12 @@ impl RoutineRun {
         }
     }
 
+    /// Whether the inputs of the run are the recorded ones, so that a text of a page has no value of another one.
+    pub(super) fn is_as_recorded(&self) -> bool {
+        let fast = self.report.fast.as_ref().is_none_or(super::fast::FastRun::is_as_recorded);
+        fast && self.report.verification.as_ref().is_none_or(verify::Verification::is_as_recorded)
+    }
+
     fn was_verified(&self, inner: &Inner) -> bool {
         let Some(routine) = &self.ids.0 else { return false };
         let stored = inner.store.routine(routine, Deadline::after(WRITE)).ok().flatten();
@@ -86,6 +94,7 @@ impl RoutineRun {
         let Ok(Some(mut recorded)) = verify::recorded(inner, &stored) else { return };
         let (Ok(routine), Some(source)) = (routine::parse(&stored.markdown), &stored.recording) else { return };
         let Ok(events) = stored_events(&inner.store, source) else { return };
+        recorded.reads.extend(self.report.reads.clone());
         recorded.note_verified(&routine, &events);
         let noted = inner.store.set_step_events(&stored.id, stored.version, json!(recorded), Deadline::after(WRITE));
         if let Err(problem) = noted {
@@ -93,16 +102,23 @@ impl RoutineRun {
         }
     }
 
-    /// Proposes a version with the elements that were found anew.
+    /// Proposes a version with the elements that were found anew, and the places of values that a model has read.
     fn propose(&mut self, inner: &Inner) {
-        let Some(found) = self.report.fast.as_ref().map(|fast| fast.found.clone()).filter(|found| !found.is_empty())
-        else {
+        let found = self.report.fast.as_ref().map(|fast| fast.found.clone()).unwrap_or_default();
+        let is_verified = self.report.verification.is_some();
+        let reads = if is_verified { BTreeMap::new() } else { self.report.reads.clone() };
+        if found.is_empty() && reads.is_empty() {
             return;
-        };
+        }
         let Some(stored) = self.present(inner) else { return };
         let (routine, run) = (&stored.id, &self.ids.1);
         let Ok(Some(mut recorded)) = verify::recorded(inner, &stored) else { return };
         recorded.found.extend(found);
+        recorded.reads.extend(reads);
+        let events = stored.recording.as_ref().and_then(|source| stored_events(&inner.store, source).ok());
+        if let (Ok(parsed), Some(events)) = (routine::parse(&stored.markdown), events) {
+            recorded.note_fast(&parsed, &events);
+        }
         let proposed =
             inner.store.propose_version(routine, &stored.markdown, run, json!(recorded), Deadline::after(WRITE));
         match proposed {

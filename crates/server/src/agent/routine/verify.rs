@@ -50,6 +50,13 @@ pub(super) struct Verification {
     pub(super) outcome: Option<RunVerification>,
 }
 
+impl Verification {
+    /// Whether the inputs of the run are the recorded ones.
+    pub(super) fn is_as_recorded(&self) -> bool {
+        self.inputs.iter().all(|(was, now)| was == now)
+    }
+}
+
 /// What the comparison of a run with the recording has shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunVerification {

@@ -17,7 +17,7 @@ use crate::api::{
 };
 use crate::http::Answer;
 use crate::record::stored_events;
-use crate::replay::Recorded;
+use crate::replay::{Recorded, described_place};
 use crate::routine;
 use crate::store::{
     BrowserBinding, NewRoutine, RoutineChange, RoutineVersion, Store, StoredRoutine, StoredRun, new_id,
@@ -132,7 +132,18 @@ pub(super) fn version(call: &Call<'_>, query: VersionQuery) -> Result<OneVersion
             if found.image == 0 { u64::from(found.step) } else { found.image }
         )),
     });
-    Ok(OneVersion { version: version_info(version.clone()), difference, found: found.collect() })
+    let read = recorded.reads.into_iter().filter_map(|(name, places)| {
+        let place = places.first()?;
+        let step = name.strip_prefix("step")?.split('.').next()?.parse().ok()?;
+        Some(FoundElement {
+            step,
+            was: format!("{name} was read by a model"),
+            now: format!("{name} in the text {}", described_place(&place.place)),
+            recorded_image: None,
+            image: Some(format!("/routines/{}/runs/{}/images/{step}", routine.id, place.run)),
+        })
+    });
+    Ok(OneVersion { version: version_info(version.clone()), difference, found: found.chain(read).collect() })
 }
 
 /// Path of the recorded picture of an event, if there is one.

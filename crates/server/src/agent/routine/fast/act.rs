@@ -1,6 +1,6 @@
-//! Looking for the element of a recorded action, and calling the tool.
+//! Doing a recorded action: calling the tool, and seeing what came of the call.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -8,52 +8,21 @@ use super::super::report::{RunCause, StepStatus};
 use super::super::{RoutineRun, TARGET_NOT_FOUND};
 use super::call::{Call, call};
 use super::effects::Followed;
+use super::find::{AGAIN, Found, SHORTEST, look, missed};
 use super::state::FastCall;
-use super::{APPROVAL_REFUSED, Fast, INTERRUPTED, NOT_ACTIONABLE, TARGET_AMBIGUOUS, cause};
+use super::{APPROVAL_REFUSED, Fast, INTERRUPTED, NOT_ACTIONABLE, cause};
 use crate::agent::Error;
 use crate::agent::events::AGENT_EVENT;
 use crate::agent::messages::{Entry, Kind, text_of};
 use crate::agent::turn::{Draft, End, Turn};
 use crate::control::Profile;
 use crate::llm::{FunctionCall, Message, ToolCall};
-use crate::record::draft::Anchor;
-use crate::record::{Element, FrameStep, frame_path, stored_address};
-use crate::replay::{Candidate, FastAction, Target, What, described, is_same_dialog, is_same_frame, query, target};
+use crate::replay::{FastAction, Target, What, described, is_same_dialog};
 use cdpilot::code::Code;
-use cdpilot::sync::{Deadline, pause};
+use cdpilot::sync::pause;
 
-/// Shortest and longest time for which an element is waited for.
-const SHORTEST: Duration = Duration::from_secs(5);
-const LONGEST: Duration = Duration::from_secs(120);
-/// It is waited for so many times as long as the recorded page took.
-const PATIENCE: f64 = 5.0;
-/// How often it is looked for.
-const AGAIN: Duration = Duration::from_millis(60);
-/// Time limit of one look.
-const LOOK: Duration = Duration::from_secs(5);
 /// Position of a call that opens the page again.
 const REOPENED: usize = usize::MAX;
-/// Elements that a cause lists.
-const MOST_LISTED: usize = 4;
-
-/// What looking for an element came to.
-enum Found {
-    /// Its ref.
-    One(String),
-    /// It is not there.
-    Not(RunCause),
-    /// The run is to be paused or stopped.
-    Held,
-    /// The step does not apply: what comes after it is there.
-    LeftOut,
-}
-
-/// How long an element is waited for.
-pub(super) fn patience(seconds: f64) -> Duration {
-    let wanted = Duration::try_from_secs_f64(seconds * PATIENCE).unwrap_or(SHORTEST);
-    wanted.clamp(SHORTEST, LONGEST)
-}
-
 impl Turn<'_> {
     fn fast_mut(&mut self) -> Option<&mut super::FastRun> {
         let run = self.routine.as_mut()?;
@@ -72,7 +41,10 @@ impl Turn<'_> {
         let mut refs = (None, None);
         if let Some(anchor) = &action.element {
             match self.find_fast(&pages, &tab, n, at, action, anchor) {
-                Found::One(reference) => refs.0 = Some(reference),
+                Found::One(reference) => {
+                    self.note_entry(n, action, &reference);
+                    refs.0 = Some(reference);
+                }
                 Found::Not(why) => return self.hand_over(why),
                 Found::Held => return Ok(Fast::Next),
                 Found::LeftOut => return self.leave_out_fast(n),
@@ -86,7 +58,9 @@ impl Turn<'_> {
             }
         }
         let mut dialog = None;
+        let mut action = std::borrow::Cow::Borrowed(action);
         if let What::Dialog { answer } = &action.what {
+            let answers = self.answers_of(n, &action, answer);
             let until = Instant::now() + SHORTEST;
             let open = loop {
                 let open = pages.dialogs(None).map(|(open, _)| open).unwrap_or_default();
@@ -96,8 +70,15 @@ impl Turn<'_> {
                 pause(AGAIN);
             };
             let sought = format!("the {} {:?}", answer.dialog, answer.message);
-            match open.iter().find(|open| is_same_dialog(answer, open.kind.as_str(), &open.message)) {
-                Some(open) => dialog = Some(open.id.to_string()),
+            let fits = open.iter().find_map(|open| {
+                let own = answers.iter().find(|answer| is_same_dialog(answer, open.kind.as_str(), &open.message))?;
+                Some((open.id.to_string(), own.clone()))
+            });
+            match fits {
+                Some((open, answer)) => {
+                    dialog = Some(open);
+                    action.to_mut().what = What::Dialog { answer };
+                }
                 None => {
                     let found = open.first().map(|open| format!("the {} {:?}", open.kind.as_str(), open.message));
                     let found = found.unwrap_or_else(|| "no dialog".to_owned());
@@ -105,10 +86,10 @@ impl Turn<'_> {
                 }
             }
         }
-        let before = super::effects::present(&pages, &tab, action, &self.replaced());
+        let before = super::effects::present(&pages, &tab, &action, &self.replaced());
         let run = self.routine.as_ref();
         let values = |text: &str| run.map_or_else(|| text.to_owned(), |run| run.with_values(text));
-        let call = call(action, &tab, (refs.0.as_deref(), refs.1.as_deref()), dialog.as_deref(), &values);
+        let call = call(&action, &tab, (refs.0.as_deref(), refs.1.as_deref()), dialog.as_deref(), &values);
         self.call_fast(call, n, at, before)
     }
 
@@ -153,71 +134,6 @@ impl Turn<'_> {
         self.call_fast(call, n, REOPENED, Vec::new())
     }
 
-    /// Looks for the element of an action, as long as its page may take.
-    fn find_fast(
-        &mut self,
-        pages: &Profile,
-        tab: &str,
-        n: u32,
-        at: usize,
-        action: &FastAction,
-        anchor: &Anchor,
-    ) -> Found {
-        let until = Instant::now() + patience(action.seconds);
-        let planned = self.routine.as_ref().and_then(|run| run.report.fast.as_ref()?.planned(n));
-        let is_optional = at == 0 && planned.is_some_and(|step| step.if_shown);
-        loop {
-            if self.live.is_held() || self.cancel.is_set() {
-                return Found::Held;
-            }
-            let why = match look(pages, tab, anchor, &action.frame, false) {
-                Ok(Target::One(reference)) => return Found::One(reference),
-                Ok(other) => missed(anchor, &other),
-                Err(problem) => cause(NOT_ACTIONABLE, described(anchor), problem),
-            };
-            let is_late = Instant::now() >= until;
-            if is_optional && (is_late || self.is_later_there(pages, tab, n)) {
-                return Found::LeftOut;
-            }
-            if is_late {
-                return Found::Not(self.with_similar(pages, tab, anchor, why));
-            }
-            pause(AGAIN);
-        }
-    }
-
-    /// Whether the element of a later step is there, up to the first that is not optional.
-    fn is_later_there(&self, pages: &Profile, tab: &str, n: u32) -> bool {
-        let Some(fast) = self.routine.as_ref().and_then(|run| run.report.fast.as_ref()) else { return false };
-        for (_, step) in fast.plan.steps.range(n + 1..) {
-            let Some(action) = step.actions.first() else { return false };
-            if let Some(anchor) = &action.element
-                && matches!(look(pages, tab, anchor, &action.frame, false), Ok(Target::One(_)))
-            {
-                return true;
-            }
-            if !step.if_shown {
-                return false;
-            }
-        }
-        false
-    }
-
-    /// Adds what there is under a similar name to a cause.
-    fn with_similar(&self, pages: &Profile, tab: &str, anchor: &Anchor, mut why: RunCause) -> RunCause {
-        let name = [&anchor.name, &anchor.label, &anchor.text].into_iter().find(|text| !text.trim().is_empty());
-        if why.code == TARGET_NOT_FOUND
-            && let (Ok(handle), Some(name)) = (pages.tab_to_read(Some(tab)), name)
-        {
-            let near = handle.tab.similar(name, Deadline::after(LOOK));
-            let near: Vec<String> = near.iter().map(|one| format!("{} {:?}", one.role, one.name)).collect();
-            if !near.is_empty() && why.found == NOTHING {
-                why.found = format!("nothing of this kind; with a similar name: {}", near.join(", "));
-            }
-        }
-        (why.sought, why.found) = (self.offer.cover(&why.sought), self.offer.cover(&why.found));
-        why
-    }
 
     /// Makes a call of the program.
     fn call_fast(&mut self, call: Call, n: u32, at: usize, before: Vec<bool>) -> Result<Fast, Error> {
@@ -394,49 +310,6 @@ impl Turn<'_> {
     }
 }
 
-/// What a cause says when nothing was found.
-const NOTHING: &str = "nothing of this kind";
-
-fn missed(anchor: &Anchor, found: &Target) -> RunCause {
-    let list = |all: &[String]| {
-        let shown: Vec<&str> = all.iter().take(MOST_LISTED).map(String::as_str).collect();
-        let more = all.len().saturating_sub(MOST_LISTED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("{}{more}", shown.join(", "))
-    };
-    match found {
-        Target::Several(all) => {
-            cause(TARGET_AMBIGUOUS, described(anchor), format!("{} of them: {}", all.len(), list(all)))
-        }
-        Target::Absent(elsewhere) if !elsewhere.is_empty() => {
-            cause(TARGET_NOT_FOUND, described(anchor), format!("only elsewhere: {}", list(elsewhere)))
-        }
-        _ => cause(TARGET_NOT_FOUND, described(anchor), NOTHING),
-    }
-}
-
-/// Looks for a recorded element once. An error says why the page cannot be looked at.
-fn look(pages: &Profile, tab: &str, anchor: &Anchor, frame: &[FrameStep], anywhere: bool) -> Result<Target, String> {
-    let handle = pages.tab_to_read(Some(tab)).map_err(|error| error.to_string())?;
-    let found = handle.tab.anchors(&query(anchor), Deadline::after(LOOK)).map_err(|error| error.to_string())?;
-    let view = handle.tab.supervisor().view();
-    let path = |frame: &_| frame_path(&view, frame);
-    if found.crowded.iter().any(|crowded| is_same_frame(frame, &path(crowded))) {
-        return Err("too many elements with this role and name".to_owned());
-    }
-    if found.unread.iter().any(|unread| is_same_frame(frame, &path(unread))) {
-        return Err("its frame does not answer".to_owned());
-    }
-    let candidates = found.matches.into_iter().filter_map(|one| {
-        let mut element: Element = serde_json::from_value(one.element).ok()?;
-        if let Some(container) = &mut element.container {
-            container.href = stored_address(&container.href);
-        }
-        Some(Candidate { reference: one.reference, frame: path(&one.frame), element })
-    });
-    let candidates: Vec<Candidate> = candidates.collect();
-    Ok(target(anchor, frame, &candidates, anywhere))
-}
 
 /// The address that a tab shows.
 pub(super) fn current_address(pages: &Profile, tab: Option<&str>) -> Option<String> {

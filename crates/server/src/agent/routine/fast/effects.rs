@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::super::ends::POSTCONDITION_FAILED;
 use super::super::report::RunCause;
-use super::act::{current_address, patience};
+use super::act::current_address;
+use super::find::patience;
 use super::cause;
 use super::state::FastCall;
 use crate::agent::turn::Turn;

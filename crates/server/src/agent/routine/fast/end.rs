@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 use super::super::report::{RunResult, StepHow, StepStatus};
-use super::super::{TOOL, ends};
+use super::super::{RoutineRun, TOOL, ends};
 use super::{Fast, NO_MODEL, cause};
 use crate::agent::events::{AGENT_EVENT, AgentEvent, COMPLETE, Source, complete};
 use crate::agent::turn::{Draft, End, Picture, Turn};
 use crate::agent::{Error, WRITE};
 use crate::store::{ConversationState, RunStatus};
+use cdpilot::fields::{self, Style};
 use cdpilot::page::{PictureType, ScreenshotOptions};
 use cdpilot::sync::Deadline;
 use std::time::Duration;
@@ -66,7 +67,7 @@ impl Turn<'_> {
     }
 
     /// Reports a step as the tool of the model does.
-    fn tell_step(&mut self, body: &Value) -> Result<Fast, Error> {
+    pub(super) fn tell_step(&mut self, body: &Value) -> Result<Fast, Error> {
         let mut draft = Draft::default();
         let event = AgentEvent::observation(TOOL, "", body).with("by", "program");
         draft.event(AGENT_EVENT, event.into_value());
@@ -112,9 +113,10 @@ impl Turn<'_> {
     pub(super) fn finish_fast(&mut self) -> Result<Fast, Error> {
         let Some(run) = &mut self.routine else { return Ok(Fast::Model) };
         let only = run.report.fast.as_ref().is_some_and(|fast| fast.only);
-        let has_schema = run.routine.result.as_ref().is_some_and(|result| result.schema.is_some());
+        let data = run.data_of_values();
+        let has_schema = data.is_none() && run.routine.result.as_ref().is_some_and(|result| result.schema.is_some());
         if has_schema && only {
-            let found = "its data are read from pages by a model";
+            let found = "its data are not among the values that steps have read, so a model gives them";
             let why = cause(NO_MODEL, "the result of the routine", found);
             let problem = format!("the steps are done; sought: {}; found: {}", why.sought, why.found);
             return Ok(Fast::End(End::Routine(super::Ending { code: ends::known_code(NO_MODEL), problem })));
@@ -128,7 +130,7 @@ impl Turn<'_> {
         let Some(run) = &mut self.routine else { return Ok(Fast::Model) };
         let final_url = pages.tab_to_read(None).map(|handle| ends::address_of(&handle.info.url)).unwrap_or_default();
         let downloads = run.downloads(&pages);
-        run.report.result = Some(RunResult { text: text.clone(), data: None, downloads, final_url });
+        run.report.result = Some(RunResult { text: text.clone(), data, downloads, final_url });
         run.end(RunStatus::Done, None);
         let mut draft = Draft::default();
         draft.event(AGENT_EVENT, AgentEvent::message(Source::Agent, text).with("by", "program").into_value());
@@ -138,9 +140,13 @@ impl Turn<'_> {
         Ok(Fast::End(End::Finished))
     }
 
-    /// What a run without a model returns: what was done, and the text of the last page.
+    /// What a run without a model returns: its result, if that is made of values that steps have read; else what was done, and the
+    /// text of the last page.
     fn result_text(&self) -> String {
         let Some(run) = &self.routine else { return String::new() };
+        if let Some(text) = run.text_of_values() {
+            return text;
+        }
         let count = |status| run.report.steps.iter().filter(|state| state.step.status == status).count();
         let (skipped, all) = (count(StepStatus::Skipped), run.report.steps.len());
         let mut text = match skipped {
@@ -152,5 +158,32 @@ impl Turn<'_> {
             text.push_str(&format!("\n\nThe last page, {:?}:\n{}", handle.info.title, found.text.trim()));
         }
         text
+    }
+}
+
+impl RoutineRun {
+    /// The text of the result, if it names values that steps have read, and nothing else is to be found out.
+    fn text_of_values(&self) -> Option<String> {
+        let written = &self.routine.result.as_ref()?.text;
+        let text = self.with_values(written);
+        (text != *written && !text.contains("{{")).then_some(text)
+    }
+
+    /// The data of the result, if each of its fields has the name of a value that a step has read.
+    fn data_of_values(&self) -> Option<Value> {
+        let schema = self.routine.result.as_ref()?.schema.as_ref()?;
+        let mut data = serde_json::Map::new();
+        for (name, kind) in schema["properties"].as_object()? {
+            let mut own = self.report.values.iter().filter(|(key, _)| key.split_once('.').is_some_and(|(_, end)| end == name));
+            let (Some((_, value)), None) = (own.next(), own.next()) else { return None };
+            let value = match kind["type"].as_str()? {
+                "string" => Value::from(value.as_str()),
+                "integer" => Value::from(value.parse::<i64>().ok()?),
+                "number" => Value::from(value.parse::<f64>().ok()?),
+                _ => return None,
+            };
+            data.insert(name.clone(), value);
+        }
+        fields::fit(Value::Object(data), schema, Style::Exact).ok()
     }
 }

@@ -57,7 +57,7 @@ impl Turn<'_> {
             && let Some(events) = events.filter(|_| is_healed)
         {
             // With other values of inputs it is not known which part of a name is a value.
-            let is_as_recorded = fast.inputs.iter().all(|(was, now)| was == now);
+            let is_as_recorded = fast.is_as_recorded();
             let actions = fast.plan.steps.get(&healing.n).map(|step| step.actions.clone()).unwrap_or_default();
             let rest = actions.get(healing.at..).filter(|_| is_as_recorded).unwrap_or_default();
             for (event, mut one) in found(healing.n, rest, &events) {

@@ -7,7 +7,10 @@
 //! | file | contents |
 //! |---|---|
 //! | `state` | what is stored: the plan, the action in progress |
-//! | `act` | looking for the element, calling the tool |
+//! | `act` | calling the tool |
+//! | `find` | looking for the element |
+//! | `list` | the entries of a list |
+//! | `read` | values that are read from pages |
 //! | `call` | the tool and its arguments |
 //! | `effects` | whether the recorded effects followed |
 //! | `heal` | recording what the model does in place of the program |
@@ -17,7 +20,10 @@ mod act;
 mod call;
 mod effects;
 mod end;
+mod find;
 mod heal;
+mod list;
+mod read;
 mod state;
 
 use super::report::RunCause;
@@ -58,7 +64,9 @@ impl Turn<'_> {
             Todo::Settle(call) => self.settle_fast(call),
             Todo::Begin(n) => self.begin_fast(n),
             Todo::HandOver(cause) => self.hand_over(cause),
+            Todo::Survey(n, at, is_closing) => self.survey_fast(n, at, is_closing),
             Todo::Act(n, at, action) => self.act_fast(n, at, &action),
+            Todo::Read(n, name, places) => self.read_fast(n, &name, &places),
             Todo::EndStep(n) => self.end_fast(n),
             Todo::Finish => self.finish_fast(),
         }

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::super::RoutineRun;
 use super::super::report::{RunCause, StepStatus};
 use super::{NO_MODEL, cause};
-use crate::replay::{FastAction, FastStep, Found, Plan};
-use crate::routine::InstructionKind;
+use crate::replay::{FastAction, FastStep, Found, Plan, ReadPlace, Surveyed, value_key, values_of};
 
 /// How often an action is tried again whose element was replaced before it was reached.
 const MOST_TRIES: u32 = 3;
@@ -35,6 +34,10 @@ pub(in crate::agent::routine) struct FastRun {
     step: u32,
     /// Position of the next action of the step.
     at: usize,
+    /// Up to which position of the step its list was looked at, and after which position nothing more was in it.
+    surveyed: (usize, Option<usize>),
+    /// Refs of elements that were used in entries of its list.
+    used: Vec<String>,
     /// The call in progress.
     pub(super) call: Option<FastCall>,
     /// Steps that the model does.
@@ -93,8 +96,12 @@ pub(super) enum Todo {
     Begin(u32),
     /// Hand the step to the model.
     HandOver(RunCause),
+    /// See what the list of a step has; whether what was there is done.
+    Survey(u32, usize, bool),
     /// Do an action of a step.
     Act(u32, usize, Box<FastAction>),
+    /// Read a value of a step.
+    Read(u32, String, Vec<ReadPlace>),
     /// End a step, all of whose actions are done.
     EndStep(u32),
     /// End the run: all steps have ended.
@@ -124,6 +131,41 @@ impl FastRun {
     fn enter(&mut self, n: u32) {
         if self.step != n {
             (self.step, self.at, self.tries) = (n, 0, 0);
+            self.surveyed = (0, None);
+            self.used.clear();
+        }
+    }
+
+    /// Whether the list of the step has to be looked at now; whether what was there is done.
+    fn must_survey(&self, step: &FastStep) -> Option<bool> {
+        step.list.as_ref()?;
+        let entry = |at: usize| step.actions.get(at).and_then(|action| action.entry);
+        let before = self.at.checked_sub(1).and_then(entry);
+        if entry(self.at).is_some() {
+            return (self.at >= self.surveyed.0).then_some(false);
+        }
+        (before.is_some() && self.surveyed.1 != Some(self.at)).then_some(true)
+    }
+
+    /// Orders the actions of a step by what its list has.
+    pub(super) fn survey(&mut self, n: u32, at: usize, seen: &[(String, u32)]) -> Surveyed {
+        let Some(FastStep { actions, list: Some(list), .. }) = self.plan.steps.get_mut(&n) else {
+            return Surveyed::Until(at);
+        };
+        list.survey(actions, at, seen)
+    }
+
+    pub(super) fn note_survey(&mut self, until: usize, closed: Option<usize>) {
+        self.surveyed = (until, closed.or(self.surveyed.1));
+    }
+
+    pub(super) fn is_used(&self, reference: &str) -> bool {
+        self.used.iter().any(|used| used == reference)
+    }
+
+    pub(super) fn use_once(&mut self, reference: &str) {
+        if !self.is_used(reference) {
+            self.used.push(reference.to_owned());
         }
     }
 
@@ -148,6 +190,16 @@ impl FastRun {
         if !is_certain {
             self.unverified.insert(n);
         }
+    }
+
+    /// Something in the page shows that a step was done.
+    pub(super) fn note_seen(&mut self, n: u32) {
+        self.seen.insert(n);
+    }
+
+    /// Whether the inputs of the run are the recorded ones.
+    pub(in crate::agent::routine) fn is_as_recorded(&self) -> bool {
+        self.inputs.iter().all(|(was, now)| was == now)
     }
 
     /// How a step whose actions are done has ended.
@@ -227,21 +279,22 @@ impl RoutineRun {
             let found = format!("it needs a model: {why}");
             return Todo::HandOver(cause(NO_MODEL, "recorded actions of the step", found));
         }
+        if let Some(is_closing) = fast.must_survey(step) {
+            return Todo::Survey(n, at, is_closing);
+        }
         if let Some(action) = step.actions.get(at) {
             return Todo::Act(n, at, Box::new(action.clone()));
         }
-        let reads = self.step(n).and_then(|step| {
-            step.instructions.iter().find_map(|one| match &one.kind {
-                InstructionKind::Read { name } => Some(name.clone()),
-                _ => None,
-            })
-        });
-        match reads {
-            Some(name) => {
-                let found = "it is not recorded where the value stands, so a model reads it";
+        let values = self.step(n).map(|step| values_of(step).map(ToOwned::to_owned).collect::<Vec<_>>());
+        let unread = values.into_iter().flatten().find(|name| !self.report.values.contains_key(&value_key(n, name)));
+        let Some(name) = unread else { return Todo::EndStep(n) };
+        let planned = self.report.fast.as_ref().and_then(|fast| fast.planned(n)?.reads.get(&name));
+        match planned {
+            Some(places) => Todo::Read(n, name, places.clone()),
+            None => {
+                let found = "no run has noted yet where it stands, so a model reads it";
                 Todo::HandOver(cause(NO_MODEL, format!("the value {name}"), found))
             }
-            None => Todo::EndStep(n),
         }
     }
 

@@ -1,0 +1,253 @@
+//! A step that works through a list: what the list has now, and what is done in which entry.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use super::super::RoutineRun;
+use super::super::TARGET_NOT_FOUND;
+use super::super::report::{Item, ItemState, RunCause};
+use super::find::{AGAIN, LOOK, MOST_LISTED, lists, patience};
+use super::{Fast, NO_MODEL, cause};
+use crate::agent::Error;
+use crate::agent::turn::Turn;
+use crate::control::Profile;
+use crate::record::FrameStep;
+use crate::record::draft::{Anchor, DialogAnswer};
+use crate::replay::{FastAction, Surveyed, What, described};
+use cdpilot::sync::{Deadline, pause};
+
+/// How long more entries are waited for at the end of a list.
+const END: Duration = Duration::from_millis(1_200);
+/// Longest time for going through a list.
+const WHOLE: Duration = Duration::from_secs(120);
+/// Most entries of a list.
+const MOST: usize = 1_000;
+/// Elements by which a list is looked for.
+const MOST_SOUGHT: usize = 20;
+
+/// What a look at a list came to.
+enum Seen {
+    /// Its entries, by title.
+    Entries(BTreeMap<String, u32>),
+    /// It is not there, or cannot be read.
+    Not(RunCause),
+    /// The run is to be paused or stopped.
+    Held,
+}
+
+impl Turn<'_> {
+    /// Sees what the list of a step has, before something is done in it, and when what was there is done.
+    pub(super) fn survey_fast(&mut self, n: u32, at: usize, is_closing: bool) -> Result<Fast, Error> {
+        let pages = self.pages();
+        let Some(step) = self.routine.as_ref().and_then(|run| run.report.fast.as_ref()?.planned(n)).cloned() else {
+            return Ok(Fast::Model);
+        };
+        let entries = |action: &&FastAction| action.entry.is_some() && action.element.is_some();
+        let first = step.actions.get(at..).unwrap_or_default().iter().find(entries);
+        let Some(first) = first.or_else(|| step.actions.iter().find(entries)).cloned() else { return Ok(Fast::Model) };
+        let Some(tab) = self.tab_now(first.tab).or_else(|| pages.tab_to_read(None).ok().map(|tab| tab.info.target_id))
+        else {
+            // The action opens the page again.
+            return self.act_fast(n, at, &first);
+        };
+        let mut sought: Vec<Anchor> = Vec::new();
+        for action in step.actions.get(at..).into_iter().flatten().chain(&step.actions).filter(entries) {
+            let Some(anchor) = &action.element else { continue };
+            let is_known = |one: &Anchor| one.role == anchor.role && one.name == anchor.name && one.text == anchor.text;
+            if action.frame == first.frame && sought.len() < MOST_SOUGHT && !sought.iter().any(is_known) {
+                sought.push(anchor.clone());
+            }
+        }
+        let seen = match is_closing {
+            // Nothing may be left of it.
+            true => Seen::Entries(entries_now(&pages, &tab, &sought, &first.frame).ok().flatten().unwrap_or_default()),
+            false => self.go_through(&pages, &tab, &sought, &first),
+        };
+        let seen: Vec<(String, u32)> = match seen {
+            Seen::Held => return Ok(Fast::Next),
+            Seen::Not(why) => return self.hand_over(why),
+            Seen::Entries(entries) => entries.into_iter().collect(),
+        };
+        let Some(run) = &mut self.routine else { return Ok(Fast::Model) };
+        let Some(fast) = &mut run.report.fast else { return Ok(Fast::Model) };
+        let surveyed = fast.survey(n, at, &seen);
+        let (is_nothing_meant, until) = match surveyed {
+            Surveyed::Unknown(titles) => {
+                let shown: Vec<String> = titles.iter().take(MOST_LISTED).map(|title| format!("{title:?}")).collect();
+                let more = titles.len().saturating_sub(MOST_LISTED);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                let found = format!("entries that were not recorded: {}{more}; it is not known whether they are meant", shown.join(", "));
+                let why = cause(NO_MODEL, "the entries of the list that were recorded", found);
+                return self.hand_over(why);
+            }
+            Surveyed::Until(until) => {
+                let actions = fast.planned(n).map(|step| &*step.actions).unwrap_or_default();
+                let is_any = actions.get(..until).into_iter().flatten().any(|action| action.entry.is_some());
+                (!is_any && actions.len() <= until, until)
+            }
+        };
+        fast.note_survey(until, (is_closing && until == at).then_some(at));
+        run.note_entries(n);
+        if is_nothing_meant {
+            let count = step.list.map_or(0, |list| list.entries.len());
+            let found = format!("the list has none of the {count} entries that were recorded");
+            return self.hand_over(cause(TARGET_NOT_FOUND, described_in(&first), found));
+        }
+        Ok(Fast::Next)
+    }
+
+    /// Goes through a list to its end, as far as it can be scrolled.
+    fn go_through(&self, pages: &Profile, tab: &str, sought: &[Anchor], first: &FastAction) -> Seen {
+        let begun = Instant::now();
+        let mut until = begun + patience(first.seconds);
+        let mut all: BTreeMap<String, u32> = BTreeMap::new();
+        let mut is_at_start = false;
+        loop {
+            if self.live.is_held() || self.cancel.is_set() {
+                return Seen::Held;
+            }
+            let now = match entries_now(pages, tab, sought, &first.frame) {
+                Ok(now) => now,
+                Err(problem) => return Seen::Not(cause(NO_MODEL, "the entries of its list", problem)),
+            };
+            let before = all.clone();
+            for (title, count) in now.into_iter().flatten() {
+                let most = all.entry(title).or_default();
+                *most = count.max(*most);
+            }
+            if all.len() > MOST || begun.elapsed() > WHOLE {
+                let found = format!("{} entries and more", all.len());
+                return Seen::Not(cause(NO_MODEL, "the end of its list", found));
+            }
+            if !all.is_empty() && !is_at_start {
+                is_at_start = true;
+                until = Instant::now() + END;
+                scroll(pages, tab, sought, &first.frame, true);
+                continue;
+            }
+            if all != before || (!all.is_empty() && scroll(pages, tab, sought, &first.frame, false)) {
+                until = Instant::now() + END;
+                continue;
+            }
+            if Instant::now() >= until {
+                if all.is_empty() {
+                    return Seen::Not(cause(TARGET_NOT_FOUND, described_in(first), "no list with such elements"));
+                }
+                scroll(pages, tab, sought, &first.frame, true);
+                return Seen::Entries(all);
+            }
+            pause(AGAIN);
+        }
+    }
+
+    /// The one of several alike elements that an action for an entry of a list is for: there are as many of them as recorded entries
+    /// with the same title that are not done.
+    pub(super) fn one_of_alike(&self, n: u32, at: usize, action: &FastAction, refs: &[String]) -> Option<String> {
+        let fast = self.routine.as_ref()?.report.fast.as_ref()?;
+        let step = fast.planned(n)?;
+        let list = step.list.as_ref()?;
+        let own = list.entries.get(action.entry?)?;
+        let mut alike: Vec<usize> = step.actions.get(at..)?.iter().filter_map(|action| action.entry).collect();
+        alike.retain(|entry| list.entries.get(*entry) == Some(own));
+        alike.sort_unstable();
+        alike.dedup();
+        let left: Vec<&String> = refs.iter().filter(|one| !fast.is_used(one)).collect();
+        (left.len() == alike.len()).then(|| left.first().map(|one| (*one).clone())).flatten()
+    }
+
+    /// Notes that something is done in an entry of a list.
+    pub(super) fn note_entry(&mut self, n: u32, action: &FastAction, reference: &str) {
+        if action.entry.is_none() {
+            return;
+        }
+        let Some(run) = &mut self.routine else { return };
+        if let Some(fast) = &mut run.report.fast {
+            fast.use_once(reference);
+        }
+        run.note_entries(n);
+    }
+
+    /// The answers to the dialog of an action: the recorded one, or that of another entry with the same title, whose turn it may be.
+    pub(super) fn answers_of(&self, n: u32, action: &FastAction, own: &DialogAnswer) -> Vec<DialogAnswer> {
+        let mut all = vec![own.clone()];
+        let step = self.routine.as_ref().and_then(|run| run.report.fast.as_ref()?.planned(n));
+        let Some((step, list)) = step.and_then(|step| Some((step, step.list.as_ref()?))) else { return all };
+        let title = |entry: Option<usize>| Some(&list.entries.get(entry?)?.title);
+        let others = step.actions.iter().filter(|one| one.entry.is_some() && title(one.entry) == title(action.entry));
+        all.extend(others.filter_map(|one| match &one.what {
+            What::Dialog { answer } => Some(answer.clone()),
+            _ => None,
+        }));
+        // The same question with two answers is answered as it was for this entry.
+        all
+    }
+}
+
+impl RoutineRun {
+    /// Notes how far the list of a step is, from its actions.
+    pub(super) fn note_entries(&mut self, n: u32) {
+        self.set_changed();
+        let Some(fast) = &self.report.fast else { return };
+        let Some((step, list)) = fast.planned(n).and_then(|step| Some((step, step.list.as_ref()?))) else { return };
+        let done = fast.done_of(n);
+        let items = list.entries.iter().enumerate().map(|(at, entry)| {
+            let own: Vec<usize> = (0..step.actions.len())
+                .filter(|place| step.actions.get(*place).is_some_and(|action| action.entry == Some(at)))
+                .collect();
+            let count = own.iter().filter(|place| **place < done).count();
+            let state = match (own.len(), count) {
+                (0, _) => ItemState::Skipped,
+                (all, done) if done == all => ItemState::Done,
+                (_, 0) => ItemState::Found,
+                _ => ItemState::Begun,
+            };
+            Item { title: entry.title.clone(), address: entry.href.clone(), state }
+        });
+        let items: Vec<Item> = items.collect();
+        if let Some(state) = self.report.state(n) {
+            state.list = items;
+        }
+    }
+}
+
+fn described_in(action: &FastAction) -> String {
+    action.element.as_ref().map(described).unwrap_or_default()
+}
+
+/// The entries of the list that one of these elements is in; `None` if none of them is there. An error says why it is not known.
+fn entries_now(
+    pages: &Profile,
+    tab: &str,
+    sought: &[Anchor],
+    frame: &[FrameStep],
+) -> Result<Option<BTreeMap<String, u32>>, String> {
+    let mut problem = None;
+    for anchor in sought {
+        let found = match lists(pages, tab, anchor, frame) {
+            Ok(found) => found,
+            Err(error) => {
+                problem = Some(error);
+                continue;
+            }
+        };
+        let mut all = BTreeMap::new();
+        for (_, entries) in found {
+            let entries = entries.ok_or("more entries at once than are told apart")?;
+            for one in entries {
+                *all.entry(one.title).or_default() += one.count;
+            }
+        }
+        if !all.is_empty() {
+            return Ok(Some(all));
+        }
+    }
+    problem.map_or(Ok(None), Err)
+}
+
+/// Scrolls the list whose entries were asked for last. Returns whether it moved.
+fn scroll(pages: &Profile, tab: &str, sought: &[Anchor], frame: &[FrameStep], to_start: bool) -> bool {
+    let Ok(handle) = pages.tab_to_read(Some(tab)) else { return false };
+    let found = sought.first().and_then(|anchor| lists(pages, tab, anchor, frame).ok()).unwrap_or_default();
+    let moved = found.iter().map(|(frame, _)| handle.tab.scroll_list(frame, to_start, Deadline::after(LOOK)).unwrap_or(false));
+    moved.fold(false, |any, moved| any || moved)
+}

@@ -1,0 +1,266 @@
+//! Steps that work through a list: which actions belong to which of its entries, and what is done in a list as it is now.
+//!
+//! An entry is a row, an item or a card with a title. A recording also tells the titles of the entries that nothing was done in: an
+//! entry that it does not know is decided by nobody but a model, unless each recorded entry was worked on, and the text of the step
+//! has no condition.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::plan::{FastAction, What};
+use super::same::key;
+use crate::record::draft::Anchor;
+use crate::record::{Container, Event};
+use crate::routine::Step;
+
+/// The longest title that a list tells, in characters.
+const TITLE: usize = 120;
+/// Words of a condition: not each entry is meant.
+const CONDITIONS: [&str; 27] = [
+    "whose", "which", "that", "with", "without", "where", "when", "if", "unless", "except", "only", "but", "not", "no",
+    "named", "titled", "called", "containing", "contains", "until", "first", "last", "other", "older", "newer", "more",
+    "less",
+];
+/// The longest text between `For each` and what is done, in words.
+const MOST_WORDS: usize = 6;
+/// The most entries that something is done in.
+const MOST_ENTRIES: usize = 500;
+/// Names of what leads to more entries, in lower case.
+const PAGERS: [&str; 26] = [
+    "next", "next page", "next ›", "next »", "next →", "more", "load more", "show more", "see more", "view more", "older",
+    "older posts", "weiter", "nächste", "nächste seite", "mehr", "mehr laden", "mehr anzeigen", "suivant", "page suivante",
+    "siguiente", "successivo", "›", "»", "→", ">",
+];
+
+/// The list that a step works through.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FastList {
+    /// The entries that something is done in. Two may have the same title.
+    pub entries: Vec<ListEntry>,
+    /// How many entries of each title were recorded, by the key of the title.
+    known: BTreeMap<String, u32>,
+    /// Whether the same is done in each entry.
+    whole: bool,
+}
+
+/// An entry of a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ListEntry {
+    /// Its title.
+    pub title: String,
+    /// Where its main link leads; empty if it has none.
+    pub href: String,
+}
+
+/// What a look at a list came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Surveyed {
+    /// The actions up to this position are for entries that are there.
+    Until(usize),
+    /// It has entries that were not recorded: their titles.
+    Unknown(Vec<String>),
+}
+
+/// Marks the actions of a step that works through a list with the entries that they belong to. An error is why a model has to do it.
+pub(super) fn listed(actions: &mut [FastAction], step: &Step, events: &[Event]) -> Result<FastList, String> {
+    let known = known(actions, events);
+    let mut list = FastList { known, ..FastList::default() };
+    let mut now: Option<usize> = None;
+    let mut firsts: BTreeMap<usize, usize> = BTreeMap::new();
+    for at in 0..actions.len() {
+        let (before, rest) = actions.split_at_mut(at);
+        let Some(action) = rest.first_mut() else { break };
+        let container = if is_pager(action) { None } else { entry_of(action) };
+        match container {
+            Some(container) => {
+                let is_same = now.and_then(|now| list.entries.get(now)).is_some_and(|entry| {
+                    key(&entry.title) == key(&container.title) && entry.href == container.href
+                });
+                let first = now.and_then(|now| before.get(*firsts.get(&now)?));
+                // The same again is the next one of two entries with this title.
+                let is_next = list.count(&container.title) > 1 && first.is_some_and(|first| shape(first) == shape(action));
+                if !is_same || is_next {
+                    let (title, href) = (container.title.clone(), container.href.clone());
+                    list.entries.push(ListEntry { title, href });
+                    now = Some(list.entries.len() - 1);
+                    firsts.insert(list.entries.len() - 1, at);
+                }
+                action.entry = now;
+            }
+            None if is_pager(action) => now = None,
+            None => action.entry = now,
+        }
+    }
+    if list.entries.is_empty() {
+        return Err("it works through a list, and its recorded actions are in no row, item or card with a title".to_owned());
+    }
+    if list.known.is_empty() {
+        return Err("it works through a list, whose other entries were not recorded".to_owned());
+    }
+    let units: Vec<Vec<String>> = (0..list.entries.len()).map(|entry| shapes(actions, entry)).collect();
+    let is_outside = |action: &FastAction| {
+        action.entry.is_some() && entry_of(action).is_none() && !matches!(action.what, What::Dialog { .. })
+    };
+    let is_uniform = units.iter().all(|unit| Some(unit) == units.first());
+    if actions.iter().any(is_outside) && !(is_uniform && units.len() > 1) {
+        return Err("it is not recorded which of its actions belong to an entry of the list".to_owned());
+    }
+    let worked_on = |title: &String| list.entries.iter().filter(|entry| short_key(&entry.title) == *title).count();
+    let is_all = list.known.iter().all(|(title, count)| u32::try_from(worked_on(title)) == Ok(*count));
+    list.whole = is_all && is_uniform && units.len() > 1 && has_no_condition(step);
+    Ok(list)
+}
+
+impl FastList {
+    fn count(&self, title: &str) -> u32 {
+        self.known.get(&short_key(title)).copied().unwrap_or_default()
+    }
+
+    /// Orders the actions from `at` on by a list as it is: `seen` has its titles, and how often each occurs. What is there now is done
+    /// now; what is not may come on a later page.
+    pub fn survey(&mut self, actions: &mut Vec<FastAction>, at: usize, seen: &[(String, u32)]) -> Surveyed {
+        let mut present: BTreeMap<String, (u32, &str)> = BTreeMap::new();
+        for (title, count) in seen {
+            let one = present.entry(short_key(title)).or_insert((0, title));
+            one.0 += count;
+        }
+        let new = present.iter().filter(|(title, (count, _))| *count > self.known.get(*title).copied().unwrap_or_default());
+        let new: Vec<(String, u32, String)> =
+            new.map(|(title, (count, text))| (title.clone(), *count, (*text).to_owned())).collect();
+        if !new.is_empty() && (!self.whole || self.entries.len() > MOST_ENTRIES) {
+            return Surveyed::Unknown(new.into_iter().map(|(_, _, text)| text).collect());
+        }
+        let at = at.min(actions.len());
+        let rest = actions.split_off(at);
+        let template = self.template(actions, &rest);
+        let (mut later, mut place): (Vec<FastAction>, Vec<FastAction>) = (Vec::new(), Vec::new());
+        let mut left: BTreeMap<String, u32> = present.iter().map(|(title, (count, _))| (title.clone(), *count)).collect();
+        let mut is_now: BTreeMap<usize, bool> = BTreeMap::new();
+        for action in rest {
+            let Some(entry) = action.entry else {
+                place.push(action);
+                continue;
+            };
+            let title = self.entries.get(entry).map(|entry| short_key(&entry.title)).unwrap_or_default();
+            let is_now = *is_now.entry(entry).or_insert_with(|| {
+                let Some(count) = left.get_mut(&title).filter(|count| **count > 0) else { return false };
+                *count -= 1;
+                true
+            });
+            if is_now { actions.push(action) } else { later.push(action) }
+        }
+        for (title, count, text) in new {
+            let before = self.known.insert(title, count).unwrap_or_default();
+            for _ in before..count {
+                self.entries.push(ListEntry { title: text.clone(), href: String::new() });
+                actions.extend(template.iter().map(|action| for_entry(action, self.entries.len() - 1, &text)));
+            }
+        }
+        let until = actions.len();
+        // What is not there may come behind the next action that leads on.
+        if !place.is_empty() {
+            actions.push(place.remove(0));
+            actions.append(&mut later);
+            actions.append(&mut place);
+        }
+        Surveyed::Until(until)
+    }
+
+    /// The actions of one entry, for others.
+    fn template(&self, done: &[FastAction], rest: &[FastAction]) -> Vec<FastAction> {
+        let all = || done.iter().chain(rest);
+        let first = all().find_map(|action| action.entry);
+        all().filter(|action| first.is_some() && action.entry == first).cloned().collect()
+    }
+}
+
+fn for_entry(action: &FastAction, entry: usize, title: &str) -> FastAction {
+    let mut new = FastAction { entry: Some(entry), ..action.clone() };
+    if let Some(element) = &mut new.element {
+        element.selectors.clear();
+        element.test_id.clear();
+        if let Some(container) = &mut element.container {
+            (container.title, container.href) = (title.to_owned(), String::new());
+        }
+    }
+    new
+}
+
+/// The titles of the lists in the pages that the actions are in, with how often each occurs.
+fn known(actions: &[FastAction], events: &[Event]) -> BTreeMap<String, u32> {
+    let own = |action: &FastAction| events.iter().find(|event| event.event_index == action.event);
+    let pages: Vec<(&str, usize)> =
+        actions.iter().filter_map(|action| Some((page(own(action)?), action.frame.len()))).collect();
+    let mut known: BTreeMap<String, u32> = BTreeMap::new();
+    for event in events.iter().filter(|event| pages.contains(&(page(event), event.frame.len()))) {
+        // Titles of one event that differ in counters only are added up.
+        let mut of_event: BTreeMap<String, u32> = BTreeMap::new();
+        for one in event.data.get("list").and_then(serde_json::Value::as_array).into_iter().flatten() {
+            let (title, count) = (one["title"].as_str().unwrap_or_default(), one["count"].as_u64().unwrap_or_default());
+            *of_event.entry(short_key(title)).or_default() += u32::try_from(count).unwrap_or_default();
+        }
+        for (title, count) in of_event {
+            let most = known.entry(title).or_default();
+            *most = count.max(*most);
+        }
+    }
+    known
+}
+
+/// The address of the page of an event, without what follows its path.
+fn page(event: &Event) -> &str {
+    event.page.url.split(['?', '#']).next().unwrap_or_default()
+}
+
+fn entry_of(action: &FastAction) -> Option<&Container> {
+    let container = action.element.as_ref()?.container.as_ref()?;
+    let is_entry = matches!(&*container.kind, "row" | "item" | "card") && !container.title.trim().is_empty();
+    is_entry.then_some(container)
+}
+
+fn short_key(title: &str) -> String {
+    key(&title.chars().take(TITLE).collect::<String>())
+}
+
+/// Whether an action leads to more entries.
+fn is_pager(action: &FastAction) -> bool {
+    let Some(element) = action.element.as_ref().filter(|_| matches!(action.what, What::Click { .. })) else {
+        return false;
+    };
+    let name = called(element).trim().to_lowercase();
+    PAGERS.contains(&&*name) || (!name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn called(element: &Anchor) -> &str {
+    let all = [&element.name, &element.label, &element.text];
+    all.into_iter().find(|text| !text.trim().is_empty()).map_or("", String::as_str)
+}
+
+/// What is the same in the actions of alike entries.
+fn shape(action: &FastAction) -> String {
+    let element = action.element.as_ref();
+    let what = match &action.what {
+        What::Dialog { .. } => "dialog".to_owned(),
+        other => format!("{other:?}"),
+    };
+    let (role, name) = element.map(|element| (&*element.role, key(called(element)))).unwrap_or_default();
+    format!("{what} {role} {name}")
+}
+
+fn shapes(actions: &[FastAction], entry: usize) -> Vec<String> {
+    actions.iter().filter(|action| action.entry == Some(entry)).map(shape).collect()
+}
+
+/// Whether the text of a step means each entry of its list.
+fn has_no_condition(step: &Step) -> bool {
+    let whole = step.instructions.iter().map(|one| &*one.text).collect::<Vec<_>>().join(" ").to_lowercase();
+    let Some(at) = whole.find("for each") else { return false };
+    let rest = whole.get(at + "for each".len()..).unwrap_or_default();
+    let Some(end) = rest.find([',', ':']) else { return false };
+    let which = rest.get(..end).unwrap_or_default();
+    let mut words = whole.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    which.split_whitespace().count() <= MOST_WORDS && !words.any(|word| CONDITIONS.contains(&word))
+}
