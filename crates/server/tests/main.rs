@@ -100,6 +100,8 @@ mod replay_lists;
 mod replay_places;
 #[path = "routine/unattended.rs"]
 mod replay_unattended;
+#[path = "routine/values.rs"]
+mod replay_values;
 #[path = "routine/from_conversation.rs"]
 mod routine_from_conversation;
 #[path = "routine/grammar.rs"]
