@@ -262,7 +262,7 @@ const TEXT_TYPES = /^(text|search|url|tel|email|password|number|date|time|dateti
 function readOnlyWhy(element) {
   const tag = nameOfTag(element);
   const form = (tag === "input" && TEXT_TYPES.test((attr(element, "type") || "").toLowerCase())) || tag === "textarea";
-  if (!form && tag !== "select" && !(isHtml(element) && isEdited(element))) {
+  if (!form && tag !== "select" && !(isEdited(element))) {
     const odd = tag === "input" && !/^(checkbox|radio|button|submit|reset|image|file|hidden)$/.test((attr(element, "type") || "").toLowerCase());
     if (!odd) return "it is not editable" + (attr(element, "role") === "slider" ? ": press arrow keys on it, or drag it" : "");
   }
@@ -622,7 +622,7 @@ function ready(element, points) {
       name: nameFor(element),
       tag: nameOfTag(element),
       type: (type || "").toLowerCase(),
-      editable: isHtml(element) && isEdited(element),
+      editable: isEdited(element),
       mac: /^Mac/.test(navigator.platform),
     },
   };

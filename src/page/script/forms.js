@@ -45,14 +45,14 @@ function fieldKind(element) {
     if (type === "checkbox" || type === "radio") return "ticked";
     return type === "file" ? "file" : "other";
   }
-  if (isHtml(element) && isEdited(element)) return "rich";
+  if (isEdited(element)) return "rich";
   return TICKED_ROLES.has(firstWord(attr(element, "role"))) ? "ticked" : "other";
 }
 
 const EDIT_CONTEXT = Object.getOwnPropertyDescriptor(HTMLElement.prototype, "editContext");
 
 /** Whether an element that is not a form field accepts text: it is editable, or its editor uses an EditContext. */
-const isEdited = (element) => GET_EDITABLE.call(element) || (!!EDIT_CONTEXT && EDIT_CONTEXT.get.call(element) !== null);
+const isEdited = (element) => isHtml(element) && (GET_EDITABLE.call(element) || (!!EDIT_CONTEXT && EDIT_CONTEXT.get.call(element) !== null));
 
 const TICKED_ROLES = new Set(["checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"]);
 const firstWord = (text) => (text || "").trim().split(/\s+/)[0].toLowerCase();

@@ -13,7 +13,7 @@ function useOf(element) {
   if (isHtml(element) && nameOfTag(element) === "select") return "selectable";
   if (element instanceof HTMLInputElement) return MOUSE_INPUTS.test(GET_INPUT_TYPE.call(element)) ? "clickable" : "inputable";
   if (element instanceof HTMLTextAreaElement) return "inputable";
-  return isHtml(element) && isEdited(element) && editingHost(element) === element ? "inputable" : "clickable";
+  return isEdited(element) && editingHost(element) === element ? "inputable" : "clickable";
 }
 
 // An area with less to scroll, or smaller, is a rounding error or an ornament.

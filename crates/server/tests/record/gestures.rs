@@ -289,3 +289,28 @@ fn the_page_of_new_tabs_and_the_keys_of_the_browser_are_no_work() {
         draft["normalized_steps"].as_array().unwrap().iter().map(|step| step["action"].as_str().unwrap()).collect();
     assert_eq!(steps[..3], ["open", "click", "reload"], "{draft:#}");
 }
+
+#[test]
+fn pictures_and_formulas_in_buttons_are_part_of_them() {
+    let icon = "<svg width=24 height=24 viewBox='0 0 24 24'><g><path d='M0 0h24v24H0z'/></g></svg>";
+    let html = format!(
+        "<title>Icons</title><style>* {{ margin: 8px }}</style><button aria-label=Delete>{icon}</button> <a href=# aria-label=Edit>{icon}</a> \
+         <button aria-label=Root><math display=block><msqrt><mi>x</mi></msqrt></math></button> \
+         <svg width=40 height=40 role=button tabindex=0 aria-label=Map><circle cx=20 cy=20 r=18></circle></svg>"
+    );
+    let Some(stage) = Stage::showing(&html) else { return };
+    for inner in ["button path", "a path", "mi", "circle"] {
+        stage.person.click(&format!("document.querySelector('{inner}')"));
+    }
+    stage.person.press("Enter", 0);
+    assert_eq!(
+        actions(&stage.events()),
+        [
+            "click button \"Delete\"",
+            "click link \"Edit\"",
+            "click button \"Root\"",
+            "click button \"Map\"",
+            "keydown button \"Map\" \"Enter\"",
+        ]
+    );
+}
