@@ -44,7 +44,10 @@ impl Tab {
     /// Those of the supervisor when the top frame does not answer.
     pub fn value_places(&self, value: &str, deadline: Deadline<'_>) -> Result<Vec<(FrameId, ValuePlace)>, Error> {
         let found = self.in_frames::<Vec<ValuePlace>>("valuePlaces", &json!({ "value": value }), deadline)?;
-        Ok(found.into_iter().flat_map(|(frame, places)| places.into_iter().map(move |one| (frame.clone(), one))).collect())
+        Ok(found
+            .into_iter()
+            .flat_map(|(frame, places)| places.into_iter().map(move |one| (frame.clone(), one)))
+            .collect())
     }
 
     /// What stands at some places now, for each frame: the different values that fit each of them.

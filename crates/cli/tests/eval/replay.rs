@@ -26,7 +26,12 @@ fn click(selector: &str) -> Value {
 
 /// Records the work of the routine of a test, and runs the routine without a model. `work` gets the value of an expression in the page
 /// of the test. `reads`: a value that a model has to read once, by step, name and text.
-fn replayed(id: &str, look: (&str, &str), work: impl Fn(&Value) -> Vec<Work>, reads: Option<(u32, &str, &str)>) -> Option<Value> {
+fn replayed(
+    id: &str,
+    look: (&str, &str),
+    work: impl Fn(&Value) -> Vec<Work>,
+    reads: Option<(u32, &str, &str)>,
+) -> Option<Value> {
     let at = AtHome::browsing()?;
     let plans = Arc::new(Mutex::new(vec![Vec::new()]));
     let (at, model) = prepared(at, model_of_shared(&plans));
@@ -66,8 +71,11 @@ fn replayed(id: &str, look: (&str, &str), work: impl Fn(&Value) -> Vec<Work>, re
         let now = api.until("the action", &path("/events?limit=5000"), |answer| {
             all(answer).iter().filter(|event| is_action(event)).count() >= wanted
         });
-        let done: Vec<u64> =
-            all(&now).iter().filter(|event| is_action(event)).map(|event| event["event_index"].as_u64().unwrap()).collect();
+        let done: Vec<u64> = all(&now)
+            .iter()
+            .filter(|event| is_action(event))
+            .map(|event| event["event_index"].as_u64().unwrap())
+            .collect();
         steps.entry(step.to_string()).or_default().extend(&done[known..]);
         known = done.len();
     }
@@ -75,8 +83,12 @@ fn replayed(id: &str, look: (&str, &str), work: impl Fn(&Value) -> Vec<Work>, re
     let count = all(&api.get(&path("/events?limit=5000")).ok()).len();
     let file = test.routine_file.as_ref().unwrap();
     let golden = std::fs::read_to_string(testkit::root().join("eval").join(file)).unwrap();
-    // The model of the test learns from it which plan to follow.
-    let text = golden.replace("{{a}}", &places.a).replacen("\n\n## ", "\nFollow plan 0\n\n## ", 2).replacen("\nFollow plan 0\n\n## Prereq", "\n\n## Prereq", 1);
+    // Keywords of the golden texts are for models that look at the page; the model of the test learns from the text which plan to follow.
+    let lines = golden.lines().filter(|line| !line.starts_with("**Keywords:**")).map(|line| match line {
+        line if line.starts_with("Starting URL: ") => format!("{line}\nFollow plan 0\n"),
+        line => format!("{line}\n"),
+    });
+    let text = lines.collect::<String>().replace("{{a}}", &places.a);
     let topics =
         ["position_or_identity", "subset", "filter_touched", "varying_value", "computed_value", "overlay", "login"];
     let events: Vec<usize> = (1..=count).collect();
@@ -152,7 +164,8 @@ fn cards_of_a_list_are_upvoted_and_collected_without_a_model() {
             (1, json!({ "kind": "fill", "fields": [{ "selector": "#main-search", "value": "AI" }] }), None),
             (1, click("#search-button"), None),
         ];
-        for id in [7, 12, 18, 21] {
+        // 21 has both marks from the beginning.
+        for id in [7, 12, 18] {
             work.push((2, click(&format!("[data-question='{id}'] .upvote-btn")), None));
             work.push((2, click(&format!("[data-question='{id}'] .collect-btn")), None));
         }
@@ -166,7 +179,7 @@ fn cards_of_a_list_are_upvoted_and_collected_without_a_model() {
 fn clippings_of_a_list_that_grows_are_filed_without_a_model() {
     let titles = "new Promise((done) => { const end = document.getElementById('status'); end.scrollIntoView(); const again = () => \
         document.querySelectorAll('.clipping').length < 60 ? setTimeout(again, 50) : done([...document.querySelectorAll('.clipping')].map((one, at) => \
-        (/\\bferry\\b/i.test(one.textContent) ? at + 1 : 0)).filter(Boolean)); again() })";
+        (/\\bferry\\b/i.test(one.querySelector('h2').textContent) ? at + 1 : 0)).filter(Boolean)); again() })";
     let work = |places: &Value| {
         let places: Vec<u64> = serde_json::from_value(places.clone()).unwrap();
         assert_eq!(places.len(), 23);

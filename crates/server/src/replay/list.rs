@@ -18,8 +18,32 @@ use crate::routine::Step;
 const TITLE: usize = 120;
 /// Words of a condition: not each entry is meant.
 const CONDITIONS: [&str; 27] = [
-    "whose", "which", "that", "with", "without", "where", "when", "if", "unless", "except", "only", "but", "not", "no",
-    "named", "titled", "called", "containing", "contains", "until", "first", "last", "other", "older", "newer", "more",
+    "whose",
+    "which",
+    "that",
+    "with",
+    "without",
+    "where",
+    "when",
+    "if",
+    "unless",
+    "except",
+    "only",
+    "but",
+    "not",
+    "no",
+    "named",
+    "titled",
+    "called",
+    "containing",
+    "contains",
+    "until",
+    "first",
+    "last",
+    "other",
+    "older",
+    "newer",
+    "more",
     "less",
 ];
 /// The longest text between `For each` and what is done, in words.
@@ -28,9 +52,32 @@ const MOST_WORDS: usize = 6;
 const MOST_ENTRIES: usize = 500;
 /// Names of what leads to more entries, in lower case.
 const PAGERS: [&str; 26] = [
-    "next", "next page", "next ›", "next »", "next →", "more", "load more", "show more", "see more", "view more", "older",
-    "older posts", "weiter", "nächste", "nächste seite", "mehr", "mehr laden", "mehr anzeigen", "suivant", "page suivante",
-    "siguiente", "successivo", "›", "»", "→", ">",
+    "next",
+    "next page",
+    "next ›",
+    "next »",
+    "next →",
+    "more",
+    "load more",
+    "show more",
+    "see more",
+    "view more",
+    "older",
+    "older posts",
+    "weiter",
+    "nächste",
+    "nächste seite",
+    "mehr",
+    "mehr laden",
+    "mehr anzeigen",
+    "suivant",
+    "page suivante",
+    "siguiente",
+    "successivo",
+    "›",
+    "»",
+    "→",
+    ">",
 ];
 
 /// The list that a step works through.
@@ -76,12 +123,13 @@ pub(super) fn listed(actions: &mut [FastAction], step: &Step, events: &[Event]) 
         let container = if is_pager(action) { None } else { entry_of(action) };
         match container {
             Some(container) => {
-                let is_same = now.and_then(|now| list.entries.get(now)).is_some_and(|entry| {
-                    key(&entry.title) == key(&container.title) && entry.href == container.href
-                });
+                let is_same = now
+                    .and_then(|now| list.entries.get(now))
+                    .is_some_and(|entry| key(&entry.title) == key(&container.title) && entry.href == container.href);
                 let first = now.and_then(|now| before.get(*firsts.get(&now)?));
                 // The same again is the next one of two entries with this title.
-                let is_next = list.count(&container.title) > 1 && first.is_some_and(|first| shape(first) == shape(action));
+                let is_next =
+                    list.count(&container.title) > 1 && first.is_some_and(|first| shape(first) == shape(action));
                 if !is_same || is_next {
                     let (title, href) = (container.title.clone(), container.href.clone());
                     list.entries.push(ListEntry { title, href });
@@ -95,7 +143,9 @@ pub(super) fn listed(actions: &mut [FastAction], step: &Step, events: &[Event]) 
         }
     }
     if list.entries.is_empty() {
-        return Err("it works through a list, and its recorded actions are in no row, item or card with a title".to_owned());
+        return Err(
+            "it works through a list, and its recorded actions are in no row, item or card with a title".to_owned()
+        );
     }
     if list.known.is_empty() {
         return Err("it works through a list, whose other entries were not recorded".to_owned());
@@ -127,7 +177,8 @@ impl FastList {
             let one = present.entry(short_key(title)).or_insert((0, title));
             one.0 += count;
         }
-        let new = present.iter().filter(|(title, (count, _))| *count > self.known.get(*title).copied().unwrap_or_default());
+        let new =
+            present.iter().filter(|(title, (count, _))| *count > self.known.get(*title).copied().unwrap_or_default());
         let new: Vec<(String, u32, String)> =
             new.map(|(title, (count, text))| (title.clone(), *count, (*text).to_owned())).collect();
         if !new.is_empty() && (!self.whole || self.entries.len() > MOST_ENTRIES) {
@@ -137,7 +188,8 @@ impl FastList {
         let rest = actions.split_off(at);
         let template = self.template(actions, &rest);
         let (mut later, mut place): (Vec<FastAction>, Vec<FastAction>) = (Vec::new(), Vec::new());
-        let mut left: BTreeMap<String, u32> = present.iter().map(|(title, (count, _))| (title.clone(), *count)).collect();
+        let mut left: BTreeMap<String, u32> =
+            present.iter().map(|(title, (count, _))| (title.clone(), *count)).collect();
         let mut is_now: BTreeMap<usize, bool> = BTreeMap::new();
         for action in rest {
             let Some(entry) = action.entry else {

@@ -85,9 +85,7 @@ fn entries_are_worked_through_by_their_titles_and_unknown_ones_are_left_to_a_mod
             done("/confirm/", n);
         }
     };
-    let steps = |events: &[Value]| {
-        json!({ "1": numbers(events, "File"), "2": [event(events, "click", "\"Orders\"")], "3": numbers(events, "Confirm") })
-    };
+    let steps = |events: &[Value]| json!({ "1": numbers(events, "File"), "2": [event(events, "click", "\"Orders\"")], "3": numbers(events, "Confirm") });
     let Some(made) = Made::new(&Task { pages: &pages, work: &work, text: TEXT, steps: &steps }) else { return };
     assert_eq!(made.routine()["fast_steps"], json!([1, 2, 3]), "{:#}", made.routine());
     let (served, requests) = (&made.stage.served, made.requests());
@@ -124,7 +122,11 @@ fn entries_are_worked_through_by_their_titles_and_unknown_ones_are_left_to_a_mod
     let mut plan = vec![item("Ferry late", "begun"), Do::Look, Do::Act("click", "Ferry late", "")];
     plan.extend([item("Ferry late", "done"), item("Ferry strike", "begun"), Do::Look]);
     plan.extend([Do::Act("click", "Ferry strike", ""), item("Ferry strike", "done"), item("New ferry", "skipped")]);
-    plan.extend([Do::Call("routine_step", json!({ "command": "done", "n": 1 })), Do::Say("All is done."), Do::Say("All is done.")]);
+    plan.extend([
+        Do::Call("routine_step", json!({ "command": "done", "n": 1 })),
+        Do::Say("All is done."),
+        Do::Say("All is done."),
+    ]);
     plan.extend([Do::Say("All is done."), Do::Say("All is done."), Do::Say("All is done.")]);
     made.plan(plan);
     let report = made.run(&json!({ "login": "own" }));
@@ -148,7 +150,9 @@ fn documents(order: &[u32], held: u32) -> String {
 
 fn tasks(titles: &[&str], next: &str) -> String {
     let card = |title: &&str| {
-        format!("<article class=task><h3>{title}</h3><button onclick=\"fetch('/close/{title}'); this.disabled = true\">Close</button></article>")
+        format!(
+            "<article class=task><h3>{title}</h3><button onclick=\"fetch('/close/{title}'); this.disabled = true\">Close</button></article>"
+        )
     };
     let cards: String = titles.iter().map(card).collect();
     let next = if next.is_empty() { String::new() } else { format!("<a href={next}>Next</a>") };

@@ -75,7 +75,10 @@ fn a_value_is_read_again_where_a_model_has_found_it() {
     let (requests, report) = (made.requests(), none(&made));
     assert_eq!(statuses(&report), ["done fast", "done fast"], "{report:#}");
     assert_eq!((paid()[count..].to_vec(), made.requests()), (vec!["9.50".to_owned()], requests));
-    assert_eq!((&report["result"]["data"], &report["result"]["text"]), (&json!({ "total": 9.5 }), &json!("Paid 9.50.")));
+    assert_eq!(
+        (&report["result"]["data"], &report["result"]["text"]),
+        (&json!({ "total": 9.5 }), &json!("Paid 9.50."))
+    );
     // Two places that say different things, and a page without the value, stop the run before something is paid.
     for (html, code) in [
         (order(9, "9.50", "To pay: 8.00 EUR"), "TARGET_AMBIGUOUS"),

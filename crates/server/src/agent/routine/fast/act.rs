@@ -134,7 +134,6 @@ impl Turn<'_> {
         self.call_fast(call, n, REOPENED, Vec::new())
     }
 
-
     /// Makes a call of the program.
     fn call_fast(&mut self, call: Call, n: u32, at: usize, before: Vec<bool>) -> Result<Fast, Error> {
         let pages = self.pages();
@@ -309,7 +308,6 @@ impl Turn<'_> {
         Ok(Fast::Model)
     }
 }
-
 
 /// The address that a tab shows.
 pub(super) fn current_address(pages: &Profile, tab: Option<&str>) -> Option<String> {

@@ -174,7 +174,8 @@ impl RoutineRun {
         let schema = self.routine.result.as_ref()?.schema.as_ref()?;
         let mut data = serde_json::Map::new();
         for (name, kind) in schema["properties"].as_object()? {
-            let mut own = self.report.values.iter().filter(|(key, _)| key.split_once('.').is_some_and(|(_, end)| end == name));
+            let mut own =
+                self.report.values.iter().filter(|(key, _)| key.split_once('.').is_some_and(|(_, end)| end == name));
             let (Some((_, value)), None) = (own.next(), own.next()) else { return None };
             let value = match kind["type"].as_str()? {
                 "string" => Value::from(value.as_str()),

@@ -145,7 +145,6 @@ impl Turn<'_> {
         (why.sought, why.found) = (self.offer.cover(&why.sought), self.offer.cover(&why.found));
         why
     }
-
 }
 
 /// What a cause says when nothing was found.
@@ -170,7 +169,13 @@ pub(super) fn missed(anchor: &Anchor, found: &Target) -> RunCause {
 }
 
 /// Looks for a recorded element once. An error says why the page cannot be looked at.
-pub(super) fn look(pages: &Profile, tab: &str, anchor: &Anchor, frame: &[FrameStep], anywhere: bool) -> Result<Target, String> {
+pub(super) fn look(
+    pages: &Profile,
+    tab: &str,
+    anchor: &Anchor,
+    frame: &[FrameStep],
+    anywhere: bool,
+) -> Result<Target, String> {
     let handle = pages.tab_to_read(Some(tab)).map_err(|error| error.to_string())?;
     let found = handle.tab.anchors(&query(anchor), Deadline::after(LOOK)).map_err(|error| error.to_string())?;
     let view = handle.tab.supervisor().view();

@@ -76,7 +76,10 @@ impl Turn<'_> {
                 let shown: Vec<String> = titles.iter().take(MOST_LISTED).map(|title| format!("{title:?}")).collect();
                 let more = titles.len().saturating_sub(MOST_LISTED);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                let found = format!("entries that were not recorded: {}{more}; it is not known whether they are meant", shown.join(", "));
+                let found = format!(
+                    "entries that were not recorded: {}{more}; it is not known whether they are meant",
+                    shown.join(", ")
+                );
                 let why = cause(NO_MODEL, "the entries of the list that were recorded", found);
                 return self.hand_over(why);
             }
@@ -248,6 +251,7 @@ fn entries_now(
 fn scroll(pages: &Profile, tab: &str, sought: &[Anchor], frame: &[FrameStep], to_start: bool) -> bool {
     let Ok(handle) = pages.tab_to_read(Some(tab)) else { return false };
     let found = sought.first().and_then(|anchor| lists(pages, tab, anchor, frame).ok()).unwrap_or_default();
-    let moved = found.iter().map(|(frame, _)| handle.tab.scroll_list(frame, to_start, Deadline::after(LOOK)).unwrap_or(false));
+    let moved =
+        found.iter().map(|(frame, _)| handle.tab.scroll_list(frame, to_start, Deadline::after(LOOK)).unwrap_or(false));
     moved.fold(false, |any, moved| any || moved)
 }

@@ -46,7 +46,8 @@ impl Turn<'_> {
             self.offer.cover(&text) == text
         });
         let id = run.ids.1.clone();
-        let places = places.map(|(frame, place)| ReadPlace { frame: frame_path(&view, &frame), place, run: id.clone() });
+        let places =
+            places.map(|(frame, place)| ReadPlace { frame: frame_path(&view, &frame), place, run: id.clone() });
         let places: Vec<ReadPlace> = places.take(MOST_PLACES).collect();
         if let Some(run) = &mut self.routine
             && !places.is_empty()
