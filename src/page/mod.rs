@@ -100,7 +100,7 @@ pub use screenshot::{
     Annotation, Fit, LabelCounts, PdfOptions, PictureType, Rect, Screenshot, ScreenshotOptions, save,
 };
 pub use snapshot::{AriaNode, Diff, Format, Hunk, RefInfo, Snapshot, SnapshotOptions, Stats, UnreadFrame};
-pub use value_place::{ValueContainer, ValuePlace};
+pub use value_place::{ValueContainer, ValuePlace, ValuesAt};
 pub use world::{Doc, Node};
 
 use crate::cdp::protocol::page::FrameId;

@@ -37,6 +37,9 @@ pub struct ValueContainer {
     pub title: String,
 }
 
+/// The different values at each of some places.
+pub type ValuesAt = Vec<Vec<String>>;
+
 impl Tab {
     /// Where a value stands in the frames of the page: at most three places a frame, each of which leads to this value alone.
     ///
@@ -58,7 +61,7 @@ impl Tab {
         &self,
         places: &[ValuePlace],
         deadline: Deadline<'_>,
-    ) -> Result<Vec<(FrameId, Vec<Vec<String>>)>, Error> {
+    ) -> Result<Vec<(FrameId, ValuesAt)>, Error> {
         self.in_frames("valuesAt", &json!({ "places": places }), deadline)
     }
 

@@ -153,6 +153,9 @@ impl<'s> Script<'s> {
         if let Some(why) = step.needs_model {
             return Err(why);
         }
+        if step.list.is_some() {
+            return Err("it works through a list, whose entries a script does not know".to_owned());
+        }
         let mut acts: Vec<Act> = Vec::new();
         let mut actions = step.actions.into_iter().peekable();
         while let Some(action) = actions.next() {
