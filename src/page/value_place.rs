@@ -57,11 +57,7 @@ impl Tab {
     ///
     /// # Errors
     /// Those of the supervisor when the top frame does not answer.
-    pub fn values_at(
-        &self,
-        places: &[ValuePlace],
-        deadline: Deadline<'_>,
-    ) -> Result<Vec<(FrameId, ValuesAt)>, Error> {
+    pub fn values_at(&self, places: &[ValuePlace], deadline: Deadline<'_>) -> Result<Vec<(FrameId, ValuesAt)>, Error> {
         self.in_frames("valuesAt", &json!({ "places": places }), deadline)
     }
 

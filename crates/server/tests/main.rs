@@ -68,23 +68,23 @@ mod network_ports;
 mod network_routes;
 mod public_inputs;
 #[path = "record/capture.rs"]
-mod record_capture;
+mod recording_capture;
 #[path = "record/compile.rs"]
-mod record_compile;
+mod recording_compile;
 #[path = "record/compile_kinds.rs"]
-mod record_compile_kinds;
+mod recording_compile_kinds;
 #[path = "record/compile_states.rs"]
-mod record_compile_states;
+mod recording_compile_states;
 #[path = "record/failures.rs"]
-mod record_failures;
+mod recording_failures;
 #[path = "record/gestures.rs"]
-mod record_gestures;
+mod recording_gestures;
 #[path = "record/libraries.rs"]
-mod record_libraries;
+mod recording_libraries;
 #[path = "record/routes.rs"]
-mod record_routes;
+mod recording_routes;
 #[path = "record/service.rs"]
-mod record_service;
+mod recording_service;
 mod redaction;
 #[path = "routine/export.rs"]
 mod replay_export;

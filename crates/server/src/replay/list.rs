@@ -316,3 +316,110 @@ fn has_no_condition(step: &Step) -> bool {
     let mut words = whole.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     which.split_whitespace().count() <= MOST_WORDS && !words.any(|word| CONDITIONS.contains(&word))
 }
+
+#[cfg(test)]
+mod tests {
+    use cdpilot::page::Button;
+
+    use super::*;
+    use crate::routine::parse;
+
+    fn click(name: &str, title: &str, event: u64) -> FastAction {
+        let container = (!title.is_empty()).then(|| Container {
+            kind: "row".to_owned(),
+            title: title.to_owned(),
+            href: String::new(),
+        });
+        let element = Anchor { tag: "button".to_owned(), name: name.to_owned(), container, ..Anchor::default() };
+        let what = What::Click { button: Button::Left, double: false, modifiers: Vec::new() };
+        let element = Some(element);
+        FastAction { what, tab: 1, frame: Vec::new(), element, effects: Vec::new(), event, seconds: 0.0, entry: None }
+    }
+
+    fn step(text: &str) -> Step {
+        let routine = format!(
+            "# Workflow: Test\n\n## Prerequisites\nStarting URL: http://a.localhost/\n\n## Step 1: Work\n{text}\n"
+        );
+        parse(&routine).unwrap().steps.remove(0)
+    }
+
+    fn list_of(actions: &mut [FastAction], text: &str, known: &[&str]) -> Result<FastList, String> {
+        let list = known.iter().map(|title| serde_json::json!({ "title": title, "count": 1 })).collect::<Vec<_>>();
+        let events: Vec<Event> = actions
+            .iter()
+            .map(|action| {
+                let mut event: Event = serde_json::from_value(serde_json::json!({
+                    "event_index": action.event, "event_type": "click", "timestamp": 1.0, "by": "person", "tab": 1,
+                    "frame": [], "page": { "url": "http://a.localhost/", "title": "" }, "data": {},
+                }))
+                .unwrap();
+                event.data.insert("list".to_owned(), list.clone().into());
+                event
+            })
+            .collect();
+        listed(actions, &step(text), &events)
+    }
+
+    fn order(actions: &[FastAction]) -> Vec<String> {
+        let element = |action: &FastAction| action.element.clone().unwrap();
+        let title = |element: &Anchor| element.container.as_ref().map_or("", |one| one.title.as_str()).to_owned();
+        actions
+            .iter()
+            .map(element)
+            .map(|element| format!("{} {}", element.name, title(&element)).trim().to_owned())
+            .collect()
+    }
+
+    fn seen(titles: &[&str]) -> Vec<(String, u32)> {
+        titles.iter().map(|title| ((*title).to_owned(), 1)).collect()
+    }
+
+    const WHOLE: &str = "For each row, press File.";
+    const SOME: &str = "For each row whose title has an a, press File.";
+
+    #[test]
+    fn what_is_there_now_is_done_now_and_the_rest_on_later_pages() {
+        let mut actions = vec![click("File", "Ash", 1), click("Next", "", 2), click("File", "Oak", 3)];
+        let mut list = list_of(&mut actions, SOME, &["Ash", "Elm", "Oak"]).unwrap();
+        assert_eq!(list.survey(&mut actions, 0, &seen(&["Oak", "Elm"])), Surveyed::Until(1));
+        assert_eq!(order(&actions), ["File Oak", "Next", "File Ash"]);
+        assert_eq!(list.survey(&mut actions, 2, &seen(&["Ash"])), Surveyed::Until(3));
+        // Gone from the last page as well.
+        assert_eq!(list.survey(&mut actions, 2, &seen(&["Elm"])), Surveyed::Until(2));
+        assert_eq!(order(&actions), ["File Oak", "Next"]);
+    }
+
+    #[test]
+    fn new_entries_are_done_only_where_each_is_meant() {
+        let both = || vec![click("File", "Ash", 1), click("File", "Oak", 2)];
+        let mut actions = both();
+        let mut list = list_of(&mut actions, WHOLE, &["Ash", "Oak"]).unwrap();
+        assert_eq!(list.survey(&mut actions, 0, &seen(&["Oak", "Fir"])), Surveyed::Until(2));
+        assert_eq!(order(&actions), ["File Oak", "File Fir"]);
+        // A condition, an entry that was left out, other actions in each.
+        for (text, known, second) in [
+            (SOME, &["Ash", "Oak"][..], "File"),
+            (WHOLE, &["Ash", "Oak", "Elm"], "File"),
+            (WHOLE, &["Ash", "Oak"], "Open"),
+        ] {
+            let mut actions = vec![click("File", "Ash", 1), click(second, "Oak", 2)];
+            let mut list = list_of(&mut actions, text, known).unwrap();
+            let unknown = list.survey(&mut actions, 0, &seen(&["Ash", "Fir"]));
+            assert_eq!(unknown, Surveyed::Unknown(vec!["Fir".to_owned()]), "{text} {known:?} {second}");
+            assert_eq!(actions.len(), 2, "nothing is lost");
+        }
+    }
+
+    #[test]
+    fn actions_outside_of_entries_belong_to_them_only_if_all_have_the_same() {
+        let mut same =
+            vec![click("Edit", "Ash", 1), click("Save", "", 2), click("Edit", "Oak", 3), click("Save", "", 4)];
+        let mut list = list_of(&mut same, SOME, &["Ash", "Oak"]).unwrap();
+        list.survey(&mut same, 0, &seen(&["Oak", "Ash"]));
+        assert_eq!(order(&same), ["Edit Ash", "Save", "Edit Oak", "Save"]);
+        let mut other = vec![click("Edit", "Ash", 1), click("Edit", "Oak", 2), click("Done", "", 3)];
+        assert!(list_of(&mut other, SOME, &["Ash", "Oak"]).is_err());
+        assert!(list_of(&mut [click("File", "Ash", 1)], SOME, &[]).is_err(), "the other entries are not known");
+        assert!(list_of(&mut [click("File", "", 1)], SOME, &["Ash"]).is_err(), "no entry has a title");
+    }
+}

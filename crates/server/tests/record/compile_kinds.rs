@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::record_compile::{Compiling, Trace, ask, element, look, routine, sensitive, submit, submit_with, within};
+use crate::recording_compile::{Compiling, Trace, ask, element, look, routine, sensitive, submit, submit_with, within};
 use crate::support::agent_plan::Do;
 
 const SHOP: &str = "https://shop.example/";

@@ -4,7 +4,7 @@ use std::sync::Barrier;
 
 use serde_json::{Value, json};
 
-use crate::record_compile::{Compiling, Trace, ask, element, look, stocks, stocks_routine, submit, to_end};
+use crate::recording_compile::{Compiling, Trace, ask, element, look, stocks, stocks_routine, submit, to_end};
 use crate::support::agent_plan::Do;
 
 fn right() -> Do {

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::record_capture::{Stage, actions};
+use crate::recording_capture::{Stage, actions};
 use crate::support::api::TestServer;
 use crate::support::proxy::Proxy;
 use crate::support::share::rounds;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::record_capture::{Stage, actions};
+use super::recording_capture::{Stage, actions};
 use crate::support::api::TestServer;
 
 /// The container of each event with an element: its kind and title.

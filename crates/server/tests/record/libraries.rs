@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::record_capture::{Stage, actions};
+use super::recording_capture::{Stage, actions};
 use crate::support::api::TestServer;
 use crate::support::page_libraries::{REACT, VUE, serve};
 

@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::record_capture::Stage;
+use crate::recording_capture::Stage;
 use crate::replay_fast::{Made, STYLE, Task, event};
 use crate::support::api::TestServer;
 use crate::support::browser_path;

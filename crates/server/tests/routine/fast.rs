@@ -6,8 +6,8 @@ use cdpilot_server::config::Confirm;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use crate::record_capture::Stage;
-use crate::record_compile::to_end;
+use crate::recording_capture::Stage;
+use crate::recording_compile::to_end;
 use crate::support::agent_plan::{Do, model_of_shared};
 use crate::support::api::{Api, TestServer};
 use crate::support::streaming_model::StreamingModel;

@@ -8,7 +8,7 @@ use cdpilot_server::control::Overrides;
 use cdpilot_server::server::{Server, ServerOptions};
 use serde_json::{Value, json};
 
-use crate::record_capture::Stage;
+use crate::recording_capture::Stage;
 use crate::replay_fast::{Made, STYLE, Task, event};
 use crate::support::api::{Api, TestServer};
 use crate::support::leaks::rerun;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::record_capture::Stage;
+use crate::recording_capture::Stage;
 use crate::replay_fast::{Made, STYLE, Task, event, statuses};
 use crate::support::agent_plan::Do;
 use crate::support::api::TestServer;

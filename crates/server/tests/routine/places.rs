@@ -3,7 +3,7 @@
 use cdpilot_server::config::Confirm;
 use serde_json::{Value, json};
 
-use crate::record_capture::Stage;
+use crate::recording_capture::Stage;
 use crate::replay_fast::{Made, STYLE, Task, event, statuses};
 use crate::replay_unattended::decide;
 use crate::support::api::TestServer;

@@ -4,7 +4,7 @@ use cdpilot_server::config::Confirm;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::record_capture::Stage;
+use crate::recording_capture::Stage;
 use crate::replay_fast::{Made, STYLE, Task, event, statuses};
 use crate::support::agent_plan::Do;
 use crate::support::api::TestServer;

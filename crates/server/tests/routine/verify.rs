@@ -7,8 +7,8 @@ use cdpilot_server::config::{Confirm, Guard};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use crate::record_capture::Stage;
-use crate::record_compile::to_end;
+use crate::recording_capture::Stage;
+use crate::recording_compile::to_end;
 use crate::support::agent_plan::{Do, model_of_shared};
 use crate::support::api::TestServer;
 use crate::support::share::rounds;

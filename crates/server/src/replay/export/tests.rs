@@ -60,7 +60,7 @@ fn what_needs_a_model_is_marked_and_stops_the_script() {
             omitted,
             [
                 (1, "a model reads the value total from the page"),
-                (2, "it works through a list"),
+                (2, "it works through a list, and its recorded actions are in no row, item or card with a title"),
                 (3, "it was not recorded"),
                 (4, "it uses the value total that step 1 reads from a page"),
             ]

@@ -37,7 +37,7 @@ const FULL: &[(&str, &[&str])] = &[
     ("it has no viewer for PDFs", &["page_downloads::a_pdf_is_named"]),
     (
         "its own pages, such as chrome://version, differ",
-        &["record_gestures::the_page_of_new_tabs", "supervisor_navigation::blocked_documents"],
+        &["recording_gestures::the_page_of_new_tabs", "supervisor_navigation::blocked_documents"],
     ),
     (
         "aborted navigations, crashed frames, and dialogs during closing, unloading and reconnection end in another way",

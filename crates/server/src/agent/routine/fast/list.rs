@@ -253,5 +253,5 @@ fn scroll(pages: &Profile, tab: &str, sought: &[Anchor], frame: &[FrameStep], to
     let found = sought.first().and_then(|anchor| lists(pages, tab, anchor, frame).ok()).unwrap_or_default();
     let moved =
         found.iter().map(|(frame, _)| handle.tab.scroll_list(frame, to_start, Deadline::after(LOOK)).unwrap_or(false));
-    moved.fold(false, |any, moved| any || moved)
+    moved.filter(|moved| *moved).count() > 0
 }
