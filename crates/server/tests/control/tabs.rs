@@ -169,8 +169,8 @@ fn a_last_tab_that_floods_the_browser_with_urls_is_closed() {
     home.site.page("/", "<title>page</title>");
     let tab = home.open("/");
     let profile = home.main();
-    // 1 MB each: the browser process handles them more slowly than the page makes them, and executes no command meanwhile.
-    let flood = "const long = '?' + 'y'.repeat(1e6), on = new MessageChannel(); let n = 0; \
+    // 200 kB each: the browser process handles them more slowly than the page makes them, and executes no command meanwhile.
+    let flood = "const long = '?' + 'y'.repeat(2e5), on = new MessageChannel(); let n = 0; \
         on.port1.onmessage = () => { history.replaceState({}, '', long + n++); on.port2.postMessage(0); }; on.port2.postMessage(0);";
     run(&profile, &tab.target_id, flood);
     seen(&profile, "the flood", |now| now.pages.iter().any(|page| page.url.contains("?yyy")));
