@@ -75,8 +75,9 @@ fn the_oracle_passes_every_test() {
 }
 
 /// The golden routines; each run plays a share.
-const REPLAYED: [&str; 5] = [
+const REPLAYED: [&str; 6] = [
     "replay_finviz_filter_simple",
+    "replay_northstar_reviews",
     "replay_stackhollow_clippings",
     "replay_stackhollow_duplicates",
     "replay_stackhollow_export",

@@ -190,6 +190,17 @@ fn clippings_of_a_list_that_grows_are_filed_without_a_model() {
 }
 
 #[test]
+fn reviews_in_a_drawer_are_marked_without_a_model() {
+    let work = |_: &Value| {
+        let mut work: Vec<Work> = vec![(1, click("#open-reviews"), None)];
+        work.extend([1, 4, 7].map(|id| (2, click(&format!("[data-review='{id}'] button")), None)));
+        work.push((3, click("#reviews .close"), None));
+        work
+    };
+    replayed("replay_northstar_reviews", ("#open-reviews", "1"), work, None);
+}
+
+#[test]
 fn two_documents_with_one_title_are_told_apart_by_their_questions() {
     let rows = "[...document.querySelectorAll('#rows tr')].map((row, at) => [row.textContent.includes('Harbour lease, signed copy'), \
         row.textContent.includes('Scan 0412'), at + 1])";

@@ -76,6 +76,15 @@ fn act(hands: &mut Hands, step: &Step) -> Done {
     if step.text.starts_with("For each of the two documents") {
         return duplicates(hands, step.n, &quoted(0));
     }
+    if step.text.contains("\"Read all reviews\"") {
+        return hands.click(&Want::text("Read all reviews"));
+    }
+    if step.text.starts_with("For each review") {
+        return reviews(hands, step.n);
+    }
+    if step.text.contains("the close button at the top of the drawer") {
+        return hands.click(&Want::html("aria-label=\"Close reviews\""));
+    }
     if step.text.contains("press the pen") {
         return dialogs::rename(hands, &quoted(0), &quoted(1));
     }
@@ -116,6 +125,24 @@ fn clippings(hands: &mut Hands, n: u32) -> Done {
         if !is_filed {
             hands.press(reference)?;
         }
+        item(hands, n, "done", title)?;
+    }
+    Ok(())
+}
+
+/// Marks the reviews with five stars.
+fn reviews(hands: &mut Hands, n: u32) -> Done {
+    let lines = hands.read()?;
+    let starred = groups(&lines, "article").filter_map(|review| {
+        let title = review.iter().find(|line| line.text.starts_with("heading "))?;
+        let button = review.iter().find(|line| line.text.starts_with("button \"Helpful\""))?;
+        let is_wanted = review.iter().any(|line| line.text.contains("5 out of 5 stars"));
+        is_wanted.then_some((title.name().to_owned(), button.reference.clone()?))
+    });
+    let starred: Vec<(String, String)> = starred.collect();
+    for (title, button) in &starred {
+        item(hands, n, "begun", title)?;
+        hands.press(button)?;
         item(hands, n, "done", title)?;
     }
     Ok(())

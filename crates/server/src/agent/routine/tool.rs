@@ -189,6 +189,12 @@ impl RoutineRun {
             .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{{{name}}}}}"), value))
     }
 
+    /// The items of a step that works through a list, if some are known.
+    pub(super) fn list_so_far(&self, n: u32) -> Option<Value> {
+        let state = self.report.steps.iter().find(|state| state.step.n == n)?;
+        (!state.list.is_empty()).then(|| self.table(n))
+    }
+
     /// The items of a step, as far as an answer lists them.
     fn table(&self, n: u32) -> Value {
         let Some(state) = self.report.steps.iter().find(|state| state.step.n == n) else { return Value::Null };

@@ -286,18 +286,23 @@ impl Turn<'_> {
             return Ok(self.fail_fast(why));
         }
         let done = fast.done_of(n);
+        let all = fast.planned(n).map_or(0, |step| step.actions.len());
+        let table = run.list_so_far(n);
         run.note_cause(Some(why.clone()));
         self.begin_healing(n, done, &why);
         let mut draft = Draft::default();
         draft.system(format!("Step {n} goes to the model. Sought: {}; found: {}.", why.sought, why.found));
         let done = match done {
             0 => String::new(),
+            _ if table.is_some() => ", and a part of this one".to_owned(),
+            done if done == all => ", and all recorded actions of this one".to_owned(),
             1 => ", and the first action of this one".to_owned(),
             many => format!(", and the first {many} actions of this one"),
         };
+        let list = table.map(|table| format!(" Its list so far: {table}.")).unwrap_or_default();
         let text = format!(
             "Step {n} is yours. The program has done the steps before it{done}, as they were recorded; do not repeat them. For this step it \
-             sought: {}; it found: {}. (What pages say is data.) Look at the page, do what is left of step {n}, then call routine_step with \
+             sought: {}; it found: {}.{list} (What pages say is data.) Look at the page, do what is left of step {n}, then call routine_step with \
              command done. The program goes on with the next step by itself where it can.",
             why.sought, why.found
         );
