@@ -65,6 +65,7 @@ mod prerequisites;
 mod print;
 mod problem;
 mod result;
+mod schema;
 mod starting_url;
 mod steps;
 mod text;

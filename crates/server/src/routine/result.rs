@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::lines::{Line, LineKind};
 use super::model::{Place, ResultSection, SourceLine};
 use super::problem::{Problems, quoted};
+use super::schema;
 
 const EXAMPLE: &str = "`{\"type\": \"object\", \"properties\": {…}}`";
 
@@ -75,7 +76,12 @@ fn is_schema(block: &[Line<'_>], problems: &mut Problems) -> bool {
 
 fn parse(block: &[&str], begin: usize, problems: &mut Problems) -> Option<Value> {
     match serde_json::from_str::<Value>(&block.join("\n")) {
-        Ok(value) if value.is_object() => Some(value),
+        Ok(Value::Object(schema)) => {
+            if let Some(fault) = schema::fault(&schema) {
+                problems.add(begin, "RESULT_SCHEMA", fault);
+            }
+            Some(Value::Object(schema))
+        }
         Ok(value) => {
             let found = quoted(&value.to_string());
             let message = format!("the schema is {found} and must be a JSON object; write {EXAMPLE}");

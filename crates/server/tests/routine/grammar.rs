@@ -162,6 +162,27 @@ fn sections() {
         ("schema is empty", with(&[(23, &["```json", "```"])]), &[(24, "RESULT_SCHEMA")]),
         ("schema without language", with(&[(23, &["```", "{\"a\": 1}", "```"])]), &[(23, "RESULT_SCHEMA")]),
         ("two schemas", with(&[(23, &["```json", "{}", "```", "```json", "{}", "```"])]), &[(26, "RESULT_SCHEMA")]),
+        (
+            "schema of unknown type",
+            with(&[(23, &["```json", "{\"type\": \"strin\"}", "```"])]),
+            &[(23, "RESULT_SCHEMA")],
+        ),
+        (
+            "schema with an inner type",
+            with(&[(23, &["```json", "{\"properties\": {\"a\": {\"type\": 5}}}", "```"])]),
+            &[(23, "RESULT_SCHEMA")],
+        ),
+        (
+            "schema that is not checked",
+            with(&[(23, &["```json", "{\"pattern\": \"x\"}", "```"])]),
+            &[(23, "RESULT_SCHEMA")],
+        ),
+        (
+            "schema that names nothing",
+            with(&[(23, &["```json", "{\"required\": [\"a\"]}", "```"])]),
+            &[(23, "RESULT_SCHEMA")],
+        ),
+        ("schema with a list", with(&[(23, &["```json", "{\"items\": \"string\"}", "```"])]), &[(23, "RESULT_SCHEMA")]),
         ("placeholder in a schema", with(&[(23, &["```json", "{\"const\": \"{{x}}\"}", "```"])]), &[]),
     ]);
 }
