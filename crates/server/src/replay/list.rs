@@ -90,6 +90,19 @@ pub struct FastList {
     known: BTreeMap<String, u32>,
     /// Whether the same is done in each entry.
     whole: bool,
+    /// Whether what is done in an entry begins with the same element in all of them.
+    alike: bool,
+    /// Positions of the entries that are there without such an element.
+    pub lacking: Vec<usize>,
+}
+
+/// What a list has: its entries, and those with the element that the work in an entry begins with. By title, how often each occurs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// The entries.
+    pub entries: BTreeMap<String, u32>,
+    /// Those with the element.
+    pub usable: BTreeMap<String, u32>,
 }
 
 /// An entry of a list.
@@ -160,27 +173,39 @@ pub(super) fn listed(actions: &mut [FastAction], step: &Step, events: &[Event]) 
     }
     let worked_on = |title: &String| list.entries.iter().filter(|entry| short_key(&entry.title) == *title).count();
     let is_all = list.known.iter().all(|(title, count)| u32::try_from(worked_on(title)) == Ok(*count));
+    let firsts: Vec<Option<&String>> = units.iter().map(|unit| unit.first()).collect();
+    list.alike = firsts.iter().all(|first| Some(first) == firsts.first());
     list.whole = is_all && is_uniform && units.len() > 1 && has_no_condition(step);
     Ok(list)
 }
 
 impl FastList {
+    /// Whether what is done in an entry begins with the same element in all of them.
+    #[must_use]
+    pub fn is_alike(&self) -> bool {
+        self.alike
+    }
+
     fn count(&self, title: &str) -> u32 {
         self.known.get(&short_key(title)).copied().unwrap_or_default()
     }
 
-    /// Orders the actions from `at` on by a list as it is: `seen` has its titles, and how often each occurs. What is there now is done
-    /// now; what is not may come on a later page.
-    pub fn survey(&mut self, actions: &mut Vec<FastAction>, at: usize, seen: &[(String, u32)]) -> Surveyed {
-        let mut present: BTreeMap<String, (u32, &str)> = BTreeMap::new();
-        for (title, count) in seen {
-            let one = present.entry(short_key(title)).or_insert((0, title));
-            one.0 += count;
+    /// Orders the actions from `at` on by a list as it is. What is there now is done now; what is not may come on a later page; where
+    /// an entry has no element to begin with, as when it was done before, there is nothing to do.
+    pub fn survey(&mut self, actions: &mut Vec<FastAction>, at: usize, seen: &Seen) -> Surveyed {
+        let (present, usable) = (by_key(&seen.entries), by_key(&seen.usable));
+        let usable = |title: &str, count: u32| match self.alike {
+            true => count.min(usable.get(title).map_or(0, |(count, _)| *count)),
+            false => count,
+        };
+        let mut new: Vec<(String, u32, String)> = Vec::new();
+        for (title, (count, text)) in &present {
+            let known = self.known.get(title).copied().unwrap_or_default();
+            let more = usable(title, count.saturating_sub(known));
+            if more > 0 {
+                new.push((title.clone(), known + more, (*text).to_owned()));
+            }
         }
-        let new =
-            present.iter().filter(|(title, (count, _))| *count > self.known.get(*title).copied().unwrap_or_default());
-        let new: Vec<(String, u32, String)> =
-            new.map(|(title, (count, text))| (title.clone(), *count, (*text).to_owned())).collect();
         if !new.is_empty() && (!self.whole || self.entries.len() > MOST_ENTRIES) {
             return Surveyed::Unknown(new.into_iter().map(|(_, _, text)| text).collect());
         }
@@ -188,22 +213,35 @@ impl FastList {
         let rest = actions.split_off(at);
         let template = self.template(actions, &rest);
         let (mut later, mut place): (Vec<FastAction>, Vec<FastAction>) = (Vec::new(), Vec::new());
-        let mut left: BTreeMap<String, u32> =
-            present.iter().map(|(title, (count, _))| (title.clone(), *count)).collect();
-        let mut is_now: BTreeMap<usize, bool> = BTreeMap::new();
+        let mut left: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
+        for (title, (count, _)) in &present {
+            left.insert(title, (*count, usable(title, *count)));
+        }
+        let mut turns: BTreeMap<usize, Turn> = BTreeMap::new();
         for action in rest {
             let Some(entry) = action.entry else {
                 place.push(action);
                 continue;
             };
             let title = self.entries.get(entry).map(|entry| short_key(&entry.title)).unwrap_or_default();
-            let is_now = *is_now.entry(entry).or_insert_with(|| {
-                let Some(count) = left.get_mut(&title).filter(|count| **count > 0) else { return false };
-                *count -= 1;
-                true
+            let turn = *turns.entry(entry).or_insert_with(|| match left.get_mut(&*title) {
+                Some((count, usable)) if *count > 0 && *usable > 0 => {
+                    (*count, *usable) = (*count - 1, *usable - 1);
+                    Turn::Now
+                }
+                Some((count, _)) if *count > 0 => {
+                    *count -= 1;
+                    Turn::Never
+                }
+                _ => Turn::Later,
             });
-            if is_now { actions.push(action) } else { later.push(action) }
+            match turn {
+                Turn::Now => actions.push(action),
+                Turn::Later => later.push(action),
+                Turn::Never => {}
+            }
         }
+        self.lacking.extend(turns.into_iter().filter(|(_, turn)| *turn == Turn::Never).map(|(entry, _)| entry));
         for (title, count, text) in new {
             let before = self.known.insert(title, count).unwrap_or_default();
             for _ in before..count {
@@ -227,6 +265,23 @@ impl FastList {
         let first = all().find_map(|action| action.entry);
         all().filter(|action| first.is_some() && action.entry == first).cloned().collect()
     }
+}
+
+/// When something is done in an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Now,
+    Later,
+    Never,
+}
+
+/// How often each title occurs, by its key, with one of the texts.
+fn by_key(seen: &BTreeMap<String, u32>) -> BTreeMap<String, (u32, &str)> {
+    let mut all: BTreeMap<String, (u32, &str)> = BTreeMap::new();
+    for (title, count) in seen {
+        all.entry(short_key(title)).or_insert((0, title)).0 += count;
+    }
+    all
 }
 
 fn for_entry(action: &FastAction, entry: usize, title: &str) -> FastAction {
@@ -370,8 +425,11 @@ mod tests {
             .collect()
     }
 
-    fn seen(titles: &[&str]) -> Vec<(String, u32)> {
-        titles.iter().map(|title| ((*title).to_owned(), 1)).collect()
+    /// A list with these titles; the button of those with a `-` is gone.
+    fn seen(titles: &[&str]) -> Seen {
+        let entries = titles.iter().map(|title| (title.trim_start_matches('-').to_owned(), 1)).collect();
+        let usable = titles.iter().filter(|title| !title.starts_with('-')).map(|title| ((*title).to_owned(), 1));
+        Seen { entries, usable: usable.collect() }
     }
 
     const WHOLE: &str = "For each row, press File.";
@@ -396,6 +454,11 @@ mod tests {
         let mut list = list_of(&mut actions, WHOLE, &["Ash", "Oak"]).unwrap();
         assert_eq!(list.survey(&mut actions, 0, &seen(&["Oak", "Fir"])), Surveyed::Until(2));
         assert_eq!(order(&actions), ["File Oak", "File Fir"]);
+        // What was done before has no button any more.
+        let mut again = both();
+        let mut list = list_of(&mut again, WHOLE, &["Ash", "Oak"]).unwrap();
+        assert_eq!(list.survey(&mut again, 0, &seen(&["-Ash", "Oak", "Fir", "-Elm"])), Surveyed::Until(2));
+        assert_eq!((order(&again), &list.lacking), (vec!["File Oak".to_owned(), "File Fir".to_owned()], &vec![0]));
         // A condition, an entry that was left out, other actions in each.
         for (text, known, second) in [
             (SOME, &["Ash", "Oak"][..], "File"),

@@ -29,7 +29,7 @@ mod values;
 mod verify;
 
 pub use heal::{Found, found};
-pub use list::{FastList, Surveyed};
+pub use list::{FastList, Seen, Surveyed};
 pub use plan::{FastAction, FastStep, Plan, What, digests, plan, recorded_inputs, tabs_used};
 pub use reads::{ReadNow, ReadPlace, described_place, read_now, value_key, values_of};
 pub use same::Replaced;

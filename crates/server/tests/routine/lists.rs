@@ -92,7 +92,11 @@ fn entries_are_worked_through_by_their_titles_and_unknown_ones_are_left_to_a_mod
     let after = |path: &str, count: usize| asked(served, path).split_off(count);
     let (filed, confirmed) = (asked(served, "/file/").len(), asked(served, "/confirm/").len());
     // Other places, one entry less; many more orders, each of which is meant.
-    served.site.page("/", &clippings(&["Gulls", "Crane moves", "New ferry", "Fairy lights"]));
+    // One was filed before.
+    let filed_before = clippings(&["Ferry late"]).replace(">File<", ">Filed<");
+    let filed_before = filed_before.split("<ul>").nth(1).unwrap().split("</ul>").next().unwrap();
+    let rest = clippings(&["Gulls", "Crane moves", "New ferry", "Fairy lights"]);
+    served.site.page("/", &rest.replacen("<ul>", &format!("<ul>{filed_before}"), 1));
     served.site.page("/orders", &orders(20));
     let report = made.fast(json!({}));
     assert_eq!(statuses(&report), ["done fast", "done fast", "done fast"], "{report:#}");
@@ -100,6 +104,7 @@ fn entries_are_worked_through_by_their_titles_and_unknown_ones_are_left_to_a_mod
     let mut seen: Vec<u32> = after("/confirm/", confirmed).iter().map(|n| n.parse().unwrap()).collect();
     seen.sort_unstable();
     assert_eq!(seen, (1..=20).collect::<Vec<u32>>(), "{report:#}");
+    assert!(report["steps"][0]["note"].as_str().unwrap().contains("\"Ferry late\""), "{report:#}");
     let items = |n: usize| report["steps"][n]["items"].clone();
     assert_eq!((items(0), items(2)), (json!({ "done": 1, "total": 1 }), json!({ "done": 20, "total": 20 })));
     // A clipping that was not there: whether it is meant is not for the program to say.

@@ -197,21 +197,33 @@ pub(super) fn look(
     Ok(target(anchor, frame, &candidates, anywhere))
 }
 
-/// The entries of lists in frames; `None` for a list that is too long.
-pub(super) type Lists = Vec<(FrameId, Option<Vec<ListEntry>>)>;
+/// The lists of a frame.
+pub(super) struct Lists {
+    pub(super) frame: FrameId,
+    /// Their entries; `None` if they are too long.
+    pub(super) entries: Option<Vec<ListEntry>>,
+    /// Titles of the entries with an element of the kind that was asked for.
+    pub(super) usable: Vec<String>,
+}
 
-/// The entries of the lists that elements of this kind are in, in frames like the recorded one.
-pub(super) fn lists(pages: &Profile, tab: &str, anchor: &Anchor, frame: &[FrameStep]) -> Result<Lists, String> {
+/// The lists that elements of this kind are in, in frames like the recorded one.
+pub(super) fn lists(pages: &Profile, tab: &str, anchor: &Anchor, frame: &[FrameStep]) -> Result<Vec<Lists>, String> {
     let handle = pages.tab_to_read(Some(tab)).map_err(|error| error.to_string())?;
     let query = cdpilot::page::AnchorQuery { lists: true, ..query(anchor) };
     let found = handle.tab.anchors(&query, Deadline::after(LOOK)).map_err(|error| error.to_string())?;
     let view = handle.tab.supervisor().view();
-    Ok(found.entries.into_iter().filter(|(own, _)| is_same_frame(frame, &frame_path(&view, own))).collect())
+    let all = found.entries.into_iter().filter(|(own, _)| is_same_frame(frame, &frame_path(&view, own)));
+    let all = all.map(|(own, entries)| {
+        let usable = found.matches.iter().filter(|one| one.frame == own);
+        let usable = usable.filter_map(|one| Some(one.element["container"]["title"].as_str()?.to_owned())).collect();
+        Lists { frame: own, entries, usable }
+    });
+    Ok(all.collect())
 }
 
 /// Scrolls the list on that elements of this kind are in, or to its start. Returns whether it moved.
 fn scroll_on(pages: &Profile, tab: &str, anchor: &Anchor, frame: &[FrameStep], to_start: bool) -> bool {
     let Ok(lists) = lists(pages, tab, anchor, frame) else { return false };
     let Ok(handle) = pages.tab_to_read(Some(tab)) else { return false };
-    lists.iter().any(|(frame, _)| handle.tab.scroll_list(frame, to_start, Deadline::after(LOOK)).unwrap_or(false))
+    lists.iter().any(|one| handle.tab.scroll_list(&one.frame, to_start, Deadline::after(LOOK)).unwrap_or(false))
 }

@@ -13,7 +13,7 @@ use crate::agent::turn::Turn;
 use crate::control::Profile;
 use crate::record::FrameStep;
 use crate::record::draft::{Anchor, DialogAnswer};
-use crate::replay::{FastAction, Surveyed, What, described};
+use crate::replay::{FastAction, FastList, Seen, Surveyed, What, described};
 use cdpilot::sync::{Deadline, pause};
 
 /// How long more entries are waited for at the end of a list.
@@ -25,10 +25,10 @@ const MOST: usize = 1_000;
 /// Elements by which a list is looked for.
 const MOST_SOUGHT: usize = 20;
 
-/// What a look at a list came to.
-enum Seen {
-    /// Its entries, by title.
-    Entries(BTreeMap<String, u32>),
+/// What going through a list came to.
+enum Gone {
+    /// What it has.
+    Through(Seen),
     /// It is not there, or cannot be read.
     Not(RunCause),
     /// The run is to be paused or stopped.
@@ -51,7 +51,13 @@ impl Turn<'_> {
             return self.act_fast(n, at, &first);
         };
         let mut sought: Vec<Anchor> = Vec::new();
-        for action in step.actions.get(at..).into_iter().flatten().chain(&step.actions).filter(entries) {
+        let is_alike = step.list.as_ref().is_some_and(FastList::is_alike);
+        let begins = |place: &usize| {
+            let entry = |place: usize| step.actions.get(place).and_then(|action| action.entry);
+            !is_alike || place.checked_sub(1).and_then(entry) != entry(*place)
+        };
+        let places = (at..step.actions.len()).chain(0..at).filter(begins);
+        for action in places.filter_map(|place| step.actions.get(place)).filter(entries) {
             let Some(anchor) = &action.element else { continue };
             let is_known = |one: &Anchor| one.role == anchor.role && one.name == anchor.name && one.text == anchor.text;
             if action.frame == first.frame && sought.len() < MOST_SOUGHT && !sought.iter().any(is_known) {
@@ -60,13 +66,13 @@ impl Turn<'_> {
         }
         let seen = match is_closing {
             // Nothing may be left of it.
-            true => Seen::Entries(entries_now(&pages, &tab, &sought, &first.frame).ok().flatten().unwrap_or_default()),
+            true => Gone::Through(seen_now(&pages, &tab, &sought, &first.frame).ok().flatten().unwrap_or_default()),
             false => self.go_through(&pages, &tab, &sought, &first),
         };
-        let seen: Vec<(String, u32)> = match seen {
-            Seen::Held => return Ok(Fast::Next),
-            Seen::Not(why) => return self.hand_over(why),
-            Seen::Entries(entries) => entries.into_iter().collect(),
+        let seen = match seen {
+            Gone::Held => return Ok(Fast::Next),
+            Gone::Not(why) => return self.hand_over(why),
+            Gone::Through(seen) => seen,
         };
         let Some(run) = &mut self.routine else { return Ok(Fast::Model) };
         let Some(fast) = &mut run.report.fast else { return Ok(Fast::Model) };
@@ -89,55 +95,60 @@ impl Turn<'_> {
                 (!is_any && actions.len() <= until, until)
             }
         };
+        let is_lacking =
+            fast.planned(n).and_then(|step| step.list.as_ref()).is_some_and(|list| !list.lacking.is_empty());
         fast.note_survey(until, (is_closing && until == at).then_some(at));
         run.note_entries(n);
         if is_nothing_meant {
             let count = step.list.map_or(0, |list| list.entries.len());
-            let found = format!("the list has none of the {count} entries that were recorded");
+            let found = match is_lacking {
+                true => "its entries have no such element, as when they were done before".to_owned(),
+                false => format!("the list has none of the {count} entries that were recorded"),
+            };
             return self.hand_over(cause(TARGET_NOT_FOUND, described_in(&first), found));
         }
         Ok(Fast::Next)
     }
 
     /// Goes through a list to its end, as far as it can be scrolled.
-    fn go_through(&self, pages: &Profile, tab: &str, sought: &[Anchor], first: &FastAction) -> Seen {
+    fn go_through(&self, pages: &Profile, tab: &str, sought: &[Anchor], first: &FastAction) -> Gone {
         let begun = Instant::now();
         let mut until = begun + patience(first.seconds);
-        let mut all: BTreeMap<String, u32> = BTreeMap::new();
+        let mut all = Seen::default();
         let mut is_at_start = false;
         loop {
             if self.live.is_held() || self.cancel.is_set() {
-                return Seen::Held;
+                return Gone::Held;
             }
-            let now = match entries_now(pages, tab, sought, &first.frame) {
+            let now = match seen_now(pages, tab, sought, &first.frame) {
                 Ok(now) => now,
-                Err(problem) => return Seen::Not(cause(NO_MODEL, "the entries of its list", problem)),
+                Err(problem) => return Gone::Not(cause(NO_MODEL, "the entries of its list", problem)),
             };
             let before = all.clone();
-            for (title, count) in now.into_iter().flatten() {
-                let most = all.entry(title).or_default();
-                *most = count.max(*most);
+            if let Some(now) = now {
+                add(&mut all.entries, now.entries);
+                add(&mut all.usable, now.usable);
             }
-            if all.len() > MOST || begun.elapsed() > WHOLE {
-                let found = format!("{} entries and more", all.len());
-                return Seen::Not(cause(NO_MODEL, "the end of its list", found));
+            if all.entries.len() > MOST || begun.elapsed() > WHOLE {
+                let found = format!("{} entries and more", all.entries.len());
+                return Gone::Not(cause(NO_MODEL, "the end of its list", found));
             }
-            if !all.is_empty() && !is_at_start {
+            if !all.entries.is_empty() && !is_at_start {
                 is_at_start = true;
                 until = Instant::now() + END;
                 scroll(pages, tab, sought, &first.frame, true);
                 continue;
             }
-            if all != before || (!all.is_empty() && scroll(pages, tab, sought, &first.frame, false)) {
+            if all != before || (!all.entries.is_empty() && scroll(pages, tab, sought, &first.frame, false)) {
                 until = Instant::now() + END;
                 continue;
             }
             if Instant::now() >= until {
-                if all.is_empty() {
-                    return Seen::Not(cause(TARGET_NOT_FOUND, described_in(first), "no list with such elements"));
+                if all.entries.is_empty() {
+                    return Gone::Not(cause(TARGET_NOT_FOUND, described_in(first), "no list with such elements"));
                 }
                 scroll(pages, tab, sought, &first.frame, true);
-                return Seen::Entries(all);
+                return Gone::Through(all);
             }
             pause(AGAIN);
         }
@@ -207,8 +218,21 @@ impl RoutineRun {
             Item { title: entry.title.clone(), address: entry.href.clone(), state }
         });
         let items: Vec<Item> = items.collect();
+        let lacking: Vec<String> =
+            list.lacking.iter().filter_map(|at| Some(format!("{:?}", list.entries.get(*at)?.title))).collect();
+        let count = lacking.len();
+        let note = match count {
+            0 => None,
+            1 => Some(format!("1 entry has no such element, as when it was done before: {}", lacking.concat())),
+            _ => {
+                let shown = lacking.get(..count.min(MOST_LISTED)).unwrap_or_default().join(", ");
+                let more = if count > MOST_LISTED { ", …" } else { "" };
+                Some(format!("{count} entries have no such element, as when they were done before: {shown}{more}"))
+            }
+        };
         if let Some(state) = self.report.state(n) {
             state.list = items;
+            state.step.note = note;
         }
     }
 }
@@ -217,13 +241,16 @@ fn described_in(action: &FastAction) -> String {
     action.element.as_ref().map(described).unwrap_or_default()
 }
 
-/// The entries of the list that one of these elements is in; `None` if none of them is there. An error says why it is not known.
-fn entries_now(
-    pages: &Profile,
-    tab: &str,
-    sought: &[Anchor],
-    frame: &[FrameStep],
-) -> Result<Option<BTreeMap<String, u32>>, String> {
+/// Adds what was seen to what was seen before: a list may show a part at a time.
+fn add(all: &mut BTreeMap<String, u32>, now: BTreeMap<String, u32>) {
+    for (title, count) in now {
+        let most = all.entry(title).or_default();
+        *most = count.max(*most);
+    }
+}
+
+/// What the list has that one of these elements is in; `None` if none of them is there. An error says why it is not known.
+fn seen_now(pages: &Profile, tab: &str, sought: &[Anchor], frame: &[FrameStep]) -> Result<Option<Seen>, String> {
     let mut problem = None;
     for anchor in sought {
         let found = match lists(pages, tab, anchor, frame) {
@@ -233,15 +260,18 @@ fn entries_now(
                 continue;
             }
         };
-        let mut all = BTreeMap::new();
-        for (_, entries) in found {
-            let entries = entries.ok_or("more entries at once than are told apart")?;
-            for one in entries {
-                *all.entry(one.title).or_default() += one.count;
+        let mut seen = Seen::default();
+        for one in found {
+            let entries = one.entries.ok_or("more entries at once than are told apart")?;
+            for entry in entries {
+                *seen.entries.entry(entry.title).or_default() += entry.count;
+            }
+            for title in one.usable {
+                *seen.usable.entry(title).or_default() += 1;
             }
         }
-        if !all.is_empty() {
-            return Ok(Some(all));
+        if !seen.entries.is_empty() {
+            return Ok(Some(seen));
         }
     }
     problem.map_or(Ok(None), Err)
@@ -252,6 +282,6 @@ fn scroll(pages: &Profile, tab: &str, sought: &[Anchor], frame: &[FrameStep], to
     let Ok(handle) = pages.tab_to_read(Some(tab)) else { return false };
     let found = sought.first().and_then(|anchor| lists(pages, tab, anchor, frame).ok()).unwrap_or_default();
     let moved =
-        found.iter().map(|(frame, _)| handle.tab.scroll_list(frame, to_start, Deadline::after(LOOK)).unwrap_or(false));
+        found.iter().map(|one| handle.tab.scroll_list(&one.frame, to_start, Deadline::after(LOOK)).unwrap_or(false));
     moved.filter(|moved| *moved).count() > 0
 }

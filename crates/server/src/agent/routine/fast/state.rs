@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::super::RoutineRun;
 use super::super::report::{RunCause, StepStatus};
 use super::{NO_MODEL, cause};
-use crate::replay::{FastAction, FastStep, Found, Plan, ReadPlace, Surveyed, value_key, values_of};
+use crate::replay::{FastAction, FastStep, Found, Plan, ReadPlace, Seen, Surveyed, value_key, values_of};
 
 /// How often an action is tried again whose element was replaced before it was reached.
 const MOST_TRIES: u32 = 3;
@@ -148,7 +148,7 @@ impl FastRun {
     }
 
     /// Orders the actions of a step by what its list has.
-    pub(super) fn survey(&mut self, n: u32, at: usize, seen: &[(String, u32)]) -> Surveyed {
+    pub(super) fn survey(&mut self, n: u32, at: usize, seen: &Seen) -> Surveyed {
         let Some(FastStep { actions, list: Some(list), .. }) = self.plan.steps.get_mut(&n) else {
             return Surveyed::Until(at);
         };
