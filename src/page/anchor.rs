@@ -62,8 +62,8 @@ pub struct AnchorMatches {
     pub unread: Vec<FrameId>,
     /// Frames with more elements than are described.
     pub crowded: Vec<FrameId>,
-    /// If they are wanted, the entries of the lists that the elements of each frame are in; `None` for lists that are too long to tell.
-    pub entries: Vec<(FrameId, Option<Vec<ListEntry>>)>,
+    /// If they are wanted, the entries of each list that the elements of each frame are in; `None` for one that is too long to tell.
+    pub entries: Vec<(FrameId, Vec<Option<Vec<ListEntry>>>)>,
 }
 
 /// An element as a recording has it.
@@ -81,7 +81,7 @@ pub struct Traced {
 struct Reply {
     total: usize,
     elements: Vec<Described>,
-    entries: Option<Vec<ListEntry>>,
+    entries: Vec<Option<Vec<ListEntry>>>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -86,6 +86,8 @@ mod recording_routes;
 #[path = "record/service.rs"]
 mod recording_service;
 mod redaction;
+#[path = "routine/alike.rs"]
+mod replay_alike;
 #[path = "routine/export.rs"]
 mod replay_export;
 #[path = "routine/fast.rs"]

@@ -10,7 +10,7 @@ function anchorName(element) {
   if (name.trim()) return name;
   const label = labelTextOf(element);
   if (label.trim()) return label;
-  return fieldKind(element) === "other" && !(element instanceof HTMLFormElement) ? cutText(readText(element)) : "";
+  return fieldKind(element) === "other" && !(element instanceof HTMLFormElement) ? cutText(tellingText(element)) : "";
 }
 
 /** Whether a person sees an element, or what stands for it. Fields for files are often hidden. */

@@ -18,14 +18,14 @@ let sweepContextsAt = 4096;
 const WORTHLESS = new Set("script style template noscript option".split(" "));
 
 /** The first texts of an item in the flat tree, without those of one element and of elements with the tag `skipped`. */
-function textsOf(item, without, skipped = "") {
+function textsOf(item, without, skipped = "", read = likeness) {
   const texts = [];
   let left = CONTEXT_NODES;
   const visit = (node) => {
     if (left-- <= 0 || texts.length >= CONTEXT_TEXTS || node === without) return;
     const type = typeOf(node);
     if (type === 3 || type === 4) {
-      const text = likeness(GET_DATA.call(node).slice(0, 4 * CONTEXT_LENGTH)).slice(0, CONTEXT_LENGTH);
+      const text = read(GET_DATA.call(node).slice(0, 4 * CONTEXT_LENGTH)).slice(0, CONTEXT_LENGTH);
       if (text) texts.push(text);
     } else if (type === 1 && !WORTHLESS.has(nameOfTag(node)) && nameOfTag(node) !== skipped) {
       for (const child of gatherChildren(node, [])) visit(child);

@@ -1,5 +1,5 @@
 // Lists: the rows, items or cards beside the one that an element is in, by their titles.
-// Uses: act, box, context, find, node, node-cache, scroll, table, trace-element.
+// Uses: act, box, find, node, node-cache, scroll, table, trace-element.
 
 /** The most entries of a list that are told, and the longest title of one, in characters. */
 const LIST_ENTRIES = 300;
@@ -10,8 +10,8 @@ const CARD_KINDS = /^(row|item|card)$/;
 
 /** What an entry and its siblings are children of, and the number of wrappers between; null for what is no entry. */
 function listAround(entry) {
-  const row = entry instanceof HTMLTableRowElement ? parentElementOf(entry) : null;
-  const table = row && parentElementOf(row);
+  const part = entry instanceof HTMLTableRowElement ? parentElementOf(entry) : null;
+  const table = part instanceof HTMLTableElement ? part : part && parentElementOf(part);
   if (table instanceof HTMLTableElement) return { list: table, outer: entry, levels: 0 };
   let outer = entry;
   for (let levels = 0; levels <= LIST_WRAPPERS; levels++) {
@@ -23,9 +23,12 @@ function listAround(entry) {
   return null;
 }
 
+/** Whether a row is an entry, and not the head or foot of its table. */
+const isEntryRow = (row) => !/^(thead|tfoot)$/.test(nameOfTag(parentElementOf(row))) && Array.from(GET_CELLS.call(row)).some((cell) => nameOfTag(cell) === "td");
+
 /** The entries of a list that look like the one that is given, itself among them. */
 function entriesBeside(entry, { list, outer, levels }) {
-  if (list instanceof HTMLTableElement) return Array.from(GET_ROWS.call(list)).slice(0, LIST_ENTRIES + 1);
+  if (list instanceof HTMLTableElement) return Array.from(GET_ROWS.call(list)).filter(isEntryRow).slice(0, LIST_ENTRIES + 1);
   const role = shownRole(roleFor(entry));
   const classes = classesOf(entry);
   const found = [];
@@ -33,7 +36,7 @@ function entriesBeside(entry, { list, outer, levels }) {
     if (nameOfTag(one) !== nameOfTag(outer)) continue;
     let inner = one;
     for (let level = 0; inner && level < levels; level++) inner = GET_FIRST_ELEMENT.call(inner);
-    if (!inner || nameOfTag(inner) !== nameOfTag(entry)) continue;
+    if (!inner || nameOfTag(inner) !== nameOfTag(entry) || (inner instanceof HTMLTableRowElement && !isEntryRow(inner))) continue;
     const isAlike = ITEM_ROLES.test(role) || /^(treeitem|option|figure)$/.test(role) ? shownRole(roleFor(inner)) === role : classesOf(inner).some((one) => classes.includes(one));
     if (isAlike) found.push(inner);
   }
@@ -42,7 +45,7 @@ function entriesBeside(entry, { list, outer, levels }) {
 
 /** The titles of entries, as `titleIn` has them for an element that is in no heading. */
 function entryTitles(entries) {
-  const texts = entries.map((one) => textsOf(one, null, "button"));
+  const texts = entries.map((one) => titlesIn(one, null));
   // As in `textApart`: a text that is in one of the first siblings tells nothing apart.
   const counts = new Map();
   const others = texts.slice(0, SIBLINGS).map((own) => new Set(own));
@@ -56,7 +59,7 @@ function entryTitles(entries) {
     }
     const isApart = (text) => (counts.get(text) || 0) === (at < SIBLINGS && others[at].has(text) ? 1 : 0);
     const apart = texts[at].filter(isApart);
-    return cutText(apart.find(isWordy) || apart[0] || texts[at].find(isWordy) || texts[at][0] || "");
+    return cutText(firstTitle(apart) || firstTitle(texts[at]));
   });
 }
 
@@ -101,7 +104,7 @@ calls.scrollList = async ({ start }) => {
   return moved;
 };
 
-/** The entries of the lists that some elements are in: `[{title, count}]`; null for a list that is too long. */
+/** The entries of each list that some elements are in: `[{title, count}]`; null for a list that is too long. */
 function entriesOfLists(elements) {
   const seen = new Set();
   const all = [];
@@ -109,8 +112,7 @@ function entriesOfLists(elements) {
     const found = entriesAround(element);
     if (!found || seen.has(found.list)) continue;
     seen.add(found.list);
-    if (found.isLong) return null;
-    for (const [title, count] of found.titles) all.push({ title, count });
+    all.push(found.isLong ? null : Array.from(found.titles, ([title, count]) => ({ title, count })));
   }
   if (seen.size) toldLists = [...seen];
   return all;

@@ -3,7 +3,7 @@
 // Only trusted events count. The listeners are on the window, before those of the page when the document begins with them, so a
 // page that stops its events stops nothing here. One gesture (a press of the pointer or of a key) causes at most one event of each
 // kind. What is reported is kept until it is acknowledged, and reported again until then.
-// Uses: act, forms, list, node, node-cache, record-fields, settle, state, trace-element, value.
+// Uses: act, forms, list, node, node-cache, record-fields, secrets, settle, state, trace-element, value.
 
 const MOST_UNACKNOWLEDGED = 3000;
 const MOST_PAYLOAD = 60000;
@@ -99,9 +99,7 @@ class Recorder {
   begin() {
     const isFirst = this.document === null;
     this.document = document;
-    for (const type of Object.keys(HANDLERS)) LISTEN_TO.call(window, type, this.on, { capture: true, passive: true });
-    LISTEN_TO.call(window, "pagehide", this.onHide, { capture: true });
-    LISTEN_TO.call(window, this.signal, this.onSignal, { capture: true });
+    this.listen();
     this.observer.observe(document, { subtree: true, childList: true, attributeFilter: ["class", "style", "hidden", "open", "aria-expanded"] });
     const hello = { top: IS_TOP, existed: document.readyState !== "loading", navigation: navigationType() };
     this.send("hello", null, hello);
@@ -109,6 +107,13 @@ class Recorder {
     else this.searched();
     if (IS_TOP) this.whenLoaded();
     if (isFirst) this.tick();
+  }
+
+  /** Listens. A page that opens its document again removes all listeners; adding one twice adds it once. */
+  listen() {
+    for (const type of Object.keys(HANDLERS)) LISTEN_TO.call(window, type, this.on, { capture: true, passive: true });
+    LISTEN_TO.call(window, "pagehide", this.onHide, { capture: true });
+    LISTEN_TO.call(window, this.signal, this.onSignal, { capture: true });
   }
 
   whenLoaded() {
@@ -180,8 +185,8 @@ class Recorder {
       title: cutText(GET_TITLE.call(document)),
       areas: PICTURED.test(kind) ? sensitiveAreas(this.roots) : [],
     };
-    let text = JSON.stringify(report);
-    if (text.length > MOST_PAYLOAD) text = JSON.stringify({ ...report, element: element && { ...element, html: "", text: "" }, data: kind === "input" ? { ...data, value: cutText(data.value || ""), cut: true } : data, areas: [] });
+    let text = JSON.stringify(withoutSecrets(report));
+    if (text.length > MOST_PAYLOAD) text = JSON.stringify(withoutSecrets({ ...report, element: element && { ...element, html: "", text: "" }, data: kind === "input" ? { ...data, value: cutText(data.value || ""), cut: true } : data, areas: [] }));
     this.waiting.set(n, { text, at: performance.now() });
     if (this.waiting.size > MOST_UNACKNOWLEDGED) {
       for (const old of this.waiting.keys()) {
@@ -222,6 +227,7 @@ class Recorder {
 
   tick() {
     if (this.isOver) return;
+    this.listen();
     if (this.waiting.size) this.resend();
     startTimer(() => this.tick(), RESEND_MS);
   }
@@ -522,6 +528,7 @@ class Recorder {
     forget();
     const described = traced(typing.element);
     const value = described.sensitive ? null : heldText(typing.element);
+    if (described.sensitive) keepSecret(typing.element, heldText(typing.element));
     this.values.set(typing.element, described.sensitive ? "" : value);
     typing.reported = typing.count;
     typing.sent = performance.now();
@@ -554,6 +561,7 @@ class Recorder {
   changedText(event, target) {
     this.settle();
     if (isSensitive(target)) {
+      keepSecret(target, heldText(target));
       if (!this.values.has(target)) this.report("input", target, { value: null, source_count: 1 }, { at: event.timeStamp });
       this.values.set(target, "");
       return;
@@ -670,6 +678,7 @@ class Recorder {
   mutated(records) {
     const at = performance.now();
     for (const { type, target, addedNodes } of records) {
+      if (target === document) this.listen();
       if (this.mutations.length > 200) this.mutations.splice(0, 100);
       if (type === "attributes") this.mutations.push({ node: target, at, isNew: false });
       else

@@ -1,5 +1,5 @@
 // What a recording says of an element: role and name as in snapshots, what is around it, how it can be found again.
-// Uses: act, box, context, element-html, element-key, find, forms, hint, node, node-cache, state, tree, value.
+// Uses: act, box, context, element-html, element-key, find, forms, hint, node, node-cache, secrets, state, table, tree, value.
 
 // Limits of the texts of an element, in characters, and of the levels that are searched around it.
 const TRACE_TEXT = 200;
@@ -38,15 +38,47 @@ const soundsSensitive = (text) => {
 /** Fields that have been password fields: what is typed into them stays secret when the page shows it. */
 const oncePasswords = new WeakSet();
 
+/** What was typed into sensitive fields of this document, by field; shorter texts may be anything. */
+const typedSecrets = new Map();
+const SECRET_LENGTH = 6;
+const MOST_SECRETS = 50;
+
+function keepSecret(element, text) {
+  if (text.length < SECRET_LENGTH || (!typedSecrets.has(element) && typedSecrets.size >= MOST_SECRETS)) return;
+  typedSecrets.set(element, text);
+}
+
+const holdsSecret = (text) => text.length >= SECRET_LENGTH && [...typedSecrets.values()].some((secret) => text.includes(secret));
+
+/** A value with all its texts, in which nothing of the sensitive fields stands any more. */
+function withoutSecrets(value) {
+  if (!typedSecrets.size) return value;
+  if (typeof value === "string") {
+    let text = value;
+    for (const secret of typedSecrets.values()) for (const form of [secret, encodeURIComponent(secret)]) text = text.split(form).join("•••");
+    return text;
+  }
+  if (Array.isArray(value)) return value.map(withoutSecrets);
+  if (!value || typeof value !== "object") return value;
+  const covered = Object.create(null);
+  for (const name of Object.keys(value)) covered[name] = withoutSecrets(value[name]);
+  return covered;
+}
+
 /** Whether what a field holds must never leave the page. */
 function isSensitive(element) {
   if (isPassword(element)) oncePasswords.add(element);
   if (oncePasswords.has(element) || coveredFields.has(element)) return true;
   if (fieldKind(element) === "other") return false;
+  // The page has put it into another field, as to show a password.
+  if (typedSecrets.size && isTyped(element) && holdsSecret(heldBy(element))) {
+    coveredFields.add(element);
+    return true;
+  }
   const purpose = attr(element, "autocomplete") || "";
   if (SENSITIVE_PURPOSE.test(purpose)) return true;
   if (PLAIN_PURPOSE.test(purpose)) return false;
-  if (!(element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement)) return false;
+  if (!(element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement || isEdited(element))) return false;
   if (fieldKind(element) === "ticked" || fieldKind(element) === "file") return false;
   const masking = styleOf(element).webkitTextSecurity;
   if (masking && masking !== "none") return true;
@@ -118,20 +150,36 @@ const classesOf = (element) => (attr(element, "class") || "").split(/\s+/, 50).f
 // A text with a word.
 const isWordy = (text) => /\p{L}{2}/u.test(text);
 
+/** Whether an element has a heading, and so has one of its siblings: plain blocks beside each other, such as offers. */
+function isHeaded(element) {
+  const parent = GET_PARENT.call(element);
+  if (!(parent instanceof Element) || !/^(div|section|li|td|fieldset)$/.test(nameOfTag(element)) || !allIn(element, GROUP_HEADINGS)[0]) return false;
+  let left = SIBLINGS;
+  for (let other = GET_FIRST_ELEMENT.call(parent); other && left-- > 0; other = GET_NEXT_ELEMENT.call(other)) {
+    if (other !== element && nameOfTag(other) === nameOfTag(element) && allIn(other, GROUP_HEADINGS)[0]) return true;
+  }
+  return false;
+}
+
+/** The text that names an entry: the first with a word or a longer number, as an order has; a short one may be its place. */
+const firstTitle = (texts) => texts.find((text) => isWordy(text) || (/\p{N}/u.test(text) && text.length >= 4)) || texts[0] || "";
+
 /** How many siblings of a container are compared with it. */
 const SIBLINGS = 20;
 
-/** The first text of a row or item that its siblings do not have. Buttons are alike in all of them. */
+/** The texts of a row or item with their counters, which may be all that differs. Buttons are alike in all of them. */
+const titlesIn = (container, element) => textsOf(container, element, "button", fold);
+
+/** The first text of a row or item that its siblings do not have. */
 function textApart(container, element) {
-  const own = textsOf(container, element, "button");
+  const own = titlesIn(container, element);
   const others = new Set();
   const parent = GET_PARENT.call(container);
   let left = SIBLINGS;
   for (let other = parent instanceof Element ? GET_FIRST_ELEMENT.call(parent) : null; other && left-- > 0; other = GET_NEXT_ELEMENT.call(other)) {
-    if (other !== container) for (const text of textsOf(other, null, "button")) others.add(text);
+    if (other !== container) for (const text of titlesIn(other, null)) others.add(text);
   }
-  const apart = own.filter((text) => !others.has(text));
-  return apart.find(isWordy) || apart[0] || own.find(isWordy) || own[0] || "";
+  return firstTitle(own.filter((text) => !others.has(text))) || firstTitle(own);
 }
 
 /** The title of a container: its name, its heading or header cell, or a text that tells it from its siblings. */
@@ -142,7 +190,7 @@ function titleIn(container, element, isGroup) {
     const text = cutText(readText(heading));
     if (!text) continue;
     // The heading is what is used: what else it says is the title.
-    if (CONTAINS.call(heading, element)) return cutText(textsOf(heading, element, "button").find(isWordy) || "");
+    if (CONTAINS.call(heading, element)) return cutText(titlesIn(heading, element).find(isWordy) || "");
     return text;
   }
   // The first text of a form or section is that of its first field.
@@ -156,7 +204,7 @@ function containerAround(element) {
     const tag = nameOfTag(at);
     if (tag === "body" || tag === "html") return null;
     if (at instanceof HTMLLabelElement) continue;
-    const kind = CONTAINER_KINDS[shownRole(roleFor(at))] || (tag === "form" ? "form" : isRepeated(at) ? "item" : "");
+    const kind = CONTAINER_KINDS[shownRole(roleFor(at))] || (tag === "form" ? "form" : isRepeated(at) ? "item" : isHeaded(at) ? "section" : "");
     if (!kind) continue;
     const title = titleIn(at, element, kind === "form" || kind === "section");
     if (!title) continue;
@@ -171,7 +219,49 @@ function containerOf(element) {
   if (!around) return null;
   const { container, kind, title } = around;
   const link = kind === "form" || kind === "dialog" || kind === "section" ? null : allIn(container, "a[href]")[0];
-  return { kind, title, href: link instanceof HTMLAnchorElement ? String(GET_HREF.call(link)).slice(0, 1000) : "" };
+  return { kind, title, href: link instanceof HTMLAnchorElement ? String(GET_HREF.call(link)).slice(0, 1000) : "", within: titleAround(container), column: columnOfTitle(container, title) };
+}
+
+/** The title of the container around a container. */
+function titleAround(container) {
+  const around = containerAround(container);
+  return around ? around.title : undefined;
+}
+
+/** The head of the column in which a row has its title: the same text may stand in another one. */
+function columnOfTitle(row, title) {
+  if (!(row instanceof HTMLTableRowElement)) return undefined;
+  const cells = Array.from(GET_CELLS.call(row));
+  const at = cells.findIndex((cell) => fold(readText(cell)).includes(title));
+  return (at >= 0 && headOfColumn(row, at)) || undefined;
+}
+
+/** The head of a column of the table that a row is in; "" without one. */
+function headOfColumn(row, at) {
+  const parent = parentElementOf(row);
+  const table = parent instanceof HTMLTableElement ? parent : parent && parentElementOf(parent);
+  const first = table instanceof HTMLTableElement ? GET_ROWS.call(table)[0] : null;
+  // In a row of data, the first cell may be a head, too.
+  const cells = first && first !== row ? Array.from(GET_CELLS.call(first)) : [];
+  const isHead = cells.every((cell) => nameOfTag(cell) === "th");
+  return isHead && cells[at] ? cutText(readText(cells[at])) : "";
+}
+
+/** What an element without a name shows or tells: its text, its tooltip, its icon. */
+function tellingText(element) {
+  const text = readText(element);
+  if (text.trim() || nameFor(element).trim()) return text;
+  return hintOf(element).replace(/^(description|tooltip)=/, "").replace(/^testid=.*/, "").replace(/^icon=/, "icon ");
+}
+
+/** The state of a button that has one. */
+function buttonState(element) {
+  const pressed = attr(element, "aria-pressed");
+  if (/^(true|false|mixed)$/.test(pressed || "")) return pressed === "true" ? "pressed" : pressed === "false" ? "not pressed" : "mixed";
+  const checked = /^(switch|checkbox|menuitemcheckbox)$/.test(roleFor(element)) ? attr(element, "aria-checked") : null;
+  if (checked === "true" || checked === "false") return checked === "true" ? "checked" : "not checked";
+  const expanded = attr(element, "aria-expanded");
+  return expanded === "true" ? "expanded" : expanded === "false" ? "collapsed" : undefined;
 }
 
 /** Selectors that match only this element now, the most lasting first. */
@@ -196,13 +286,14 @@ function traced(element) {
     tag: nameOfTag(element),
     role: shownRole(roleFor(element)),
     name: cutText(isTyped(element) ? fieldName(element) : nameFor(element)),
-    text: isHeld || field === "choice" || element instanceof HTMLFormElement || /^(html|body)$/.test(nameOfTag(element)) ? "" : cutText(readText(element)),
+    text: isHeld || field === "choice" || element instanceof HTMLFormElement || /^(html|body)$/.test(nameOfTag(element)) ? "" : cutText(tellingText(element)),
     label: labelTextOf(element),
     test_id: firstAttr(element, TEST_MARKS).slice(0, TRACE_TEXT),
     selectors: traceSelectors(element),
     html: sensitive || field === "rich" ? "" : shortHtmlOf(element).slice(0, TRACE_HTML),
     box: rects.length ? { x: left, y: top, width: right - left, height: bottom - top } : undefined,
     container: containerOf(element) || undefined,
+    state: buttonState(element),
     sensitive,
   };
 }

@@ -53,11 +53,7 @@ function headingOf(element) {
     }
     if (!(cell instanceof HTMLTableCellElement)) continue;
     const row = parentElementOf(cell);
-    const table = row && (parentElementOf(row) instanceof HTMLTableElement ? parentElementOf(row) : parentElementOf(parentElementOf(row)));
-    const first = table instanceof HTMLTableElement ? GET_ROWS.call(table)[0] : null;
-    if (!(row instanceof HTMLTableRowElement) || !first || first === row) return "";
-    const head = GET_CELLS.call(first)[Array.from(GET_CELLS.call(row)).indexOf(cell)];
-    return head && nameOfTag(head) === "th" ? cutText(readText(head)) : "";
+    return row instanceof HTMLTableRowElement ? headOfColumn(row, Array.from(GET_CELLS.call(row)).indexOf(cell)) : "";
   }
   return "";
 }

@@ -187,6 +187,10 @@ pub struct Element {
     /// The row, card, dialog, form or section around it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container: Option<Container>,
+    /// The state of a button that has one: `pressed`, `not pressed`, `mixed`, `checked`, `not checked`, `expanded`,
+    /// `collapsed`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub state: String,
     /// Whether what it holds is never recorded.
     pub sensitive: bool,
 }
@@ -217,4 +221,10 @@ pub struct Container {
     pub title: String,
     /// Where its main link leads; empty if it has none.
     pub href: String,
+    /// The title of the container around it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub within: String,
+    /// Of a row: the head of the column in which it has its title.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub column: String,
 }

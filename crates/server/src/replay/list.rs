@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::plan::{FastAction, What};
-use super::same::key;
+use super::same::{folded, key};
 use crate::record::draft::Anchor;
 use crate::record::{Container, Event};
 use crate::routine::Step;
@@ -136,9 +136,9 @@ pub(super) fn listed(actions: &mut [FastAction], step: &Step, events: &[Event]) 
         let container = if is_pager(action) { None } else { entry_of(action) };
         match container {
             Some(container) => {
-                let is_same = now
-                    .and_then(|now| list.entries.get(now))
-                    .is_some_and(|entry| key(&entry.title) == key(&container.title) && entry.href == container.href);
+                let is_same = now.and_then(|now| list.entries.get(now)).is_some_and(|entry| {
+                    folded(&entry.title) == folded(&container.title) && entry.href == container.href
+                });
                 let first = now.and_then(|now| before.get(*firsts.get(&now)?));
                 // The same again is the next one of two entries with this title.
                 let is_next =
@@ -190,9 +190,30 @@ impl FastList {
         self.known.get(&short_key(title)).copied().unwrap_or_default()
     }
 
+    /// Whether two titles are of the same entry.
+    #[must_use]
+    pub fn is_same_title(one: &str, other: &str) -> bool {
+        short_key(one) == short_key(other)
+    }
+
+    /// Whether an entry with this title was recorded.
+    #[must_use]
+    pub fn is_known(&self, title: &str) -> bool {
+        self.known.contains_key(&short_key(title))
+    }
+
+    /// Titles of entries that something is still to be done in, from the action `at` on.
+    #[must_use]
+    pub fn open(&self, actions: &[FastAction], at: usize) -> Vec<&str> {
+        let rest = actions.get(at..).unwrap_or_default();
+        let entries = rest.iter().filter_map(|action| self.entries.get(action.entry?));
+        entries.map(|entry| entry.title.as_str()).collect()
+    }
+
     /// Orders the actions from `at` on by a list as it is. What is there now is done now; what is not may come on a later page; where
-    /// an entry has no element to begin with, as when it was done before, there is nothing to do.
-    pub fn survey(&mut self, actions: &mut Vec<FastAction>, at: usize, seen: &Seen) -> Surveyed {
+    /// an entry has no element to begin with, as when it was done before, there is nothing to do. `is_closing`: its work is
+    /// done; what is new then may be what the work has changed.
+    pub fn survey(&mut self, actions: &mut Vec<FastAction>, at: usize, seen: &Seen, is_closing: bool) -> Surveyed {
         let (present, usable) = (by_key(&seen.entries), by_key(&seen.usable));
         let usable = |title: &str, count: u32| match self.alike {
             true => count.min(usable.get(title).map_or(0, |(count, _)| *count)),
@@ -206,7 +227,7 @@ impl FastList {
                 new.push((title.clone(), known + more, (*text).to_owned()));
             }
         }
-        if !new.is_empty() && (!self.whole || self.entries.len() > MOST_ENTRIES) {
+        if !new.is_empty() && (!self.whole || is_closing || self.entries.len() > MOST_ENTRIES) {
             return Surveyed::Unknown(new.into_iter().map(|(_, _, text)| text).collect());
         }
         let at = at.min(actions.len());
@@ -296,6 +317,14 @@ fn for_entry(action: &FastAction, entry: usize, title: &str) -> FastAction {
     new
 }
 
+/// The title of an entry that an action is in, and that another entry had, too.
+pub(super) fn doubled(actions: &[FastAction], events: &[Event]) -> Option<String> {
+    let known = known(actions, events);
+    let mut titles = actions.iter().filter_map(entry_of).filter(|container| container.href.is_empty());
+    let title = titles.find(|container| known.get(&short_key(&container.title)).is_some_and(|count| *count > 1))?;
+    Some(title.title.clone())
+}
+
 /// The titles of the lists in the pages that the actions are in, with how often each occurs.
 fn known(actions: &[FastAction], events: &[Event]) -> BTreeMap<String, u32> {
     let own = |action: &FastAction| events.iter().find(|event| event.event_index == action.event);
@@ -303,7 +332,7 @@ fn known(actions: &[FastAction], events: &[Event]) -> BTreeMap<String, u32> {
         actions.iter().filter_map(|action| Some((page(own(action)?), action.frame.len()))).collect();
     let mut known: BTreeMap<String, u32> = BTreeMap::new();
     for event in events.iter().filter(|event| pages.contains(&(page(event), event.frame.len()))) {
-        // Titles of one event that differ in counters only are added up.
+        // Titles of one event that differ in case or blanks only are added up.
         let mut of_event: BTreeMap<String, u32> = BTreeMap::new();
         for one in event.data.get("list").and_then(serde_json::Value::as_array).into_iter().flatten() {
             let (title, count) = (one["title"].as_str().unwrap_or_default(), one["count"].as_u64().unwrap_or_default());
@@ -329,7 +358,7 @@ fn entry_of(action: &FastAction) -> Option<&Container> {
 }
 
 fn short_key(title: &str) -> String {
-    key(&title.chars().take(TITLE).collect::<String>())
+    folded(&title.chars().take(TITLE).collect::<String>())
 }
 
 /// Whether an action leads to more entries.
@@ -383,12 +412,22 @@ mod tests {
         let container = (!title.is_empty()).then(|| Container {
             kind: "row".to_owned(),
             title: title.to_owned(),
-            href: String::new(),
+            ..Container::default()
         });
         let element = Anchor { tag: "button".to_owned(), name: name.to_owned(), container, ..Anchor::default() };
         let what = What::Click { button: Button::Left, double: false, modifiers: Vec::new() };
         let element = Some(element);
-        FastAction { what, tab: 1, frame: Vec::new(), element, effects: Vec::new(), event, seconds: 0.0, entry: None }
+        FastAction {
+            what,
+            tab: 1,
+            page: String::new(),
+            frame: Vec::new(),
+            element,
+            effects: Vec::new(),
+            event,
+            seconds: 0.0,
+            entry: None,
+        }
     }
 
     fn step(text: &str) -> Step {
@@ -439,11 +478,11 @@ mod tests {
     fn what_is_there_now_is_done_now_and_the_rest_on_later_pages() {
         let mut actions = vec![click("File", "Ash", 1), click("Next", "", 2), click("File", "Oak", 3)];
         let mut list = list_of(&mut actions, SOME, &["Ash", "Elm", "Oak"]).unwrap();
-        assert_eq!(list.survey(&mut actions, 0, &seen(&["Oak", "Elm"])), Surveyed::Until(1));
+        assert_eq!(list.survey(&mut actions, 0, &seen(&["Oak", "Elm"]), false), Surveyed::Until(1));
         assert_eq!(order(&actions), ["File Oak", "Next", "File Ash"]);
-        assert_eq!(list.survey(&mut actions, 2, &seen(&["Ash"])), Surveyed::Until(3));
+        assert_eq!(list.survey(&mut actions, 2, &seen(&["Ash"]), false), Surveyed::Until(3));
         // Gone from the last page as well.
-        assert_eq!(list.survey(&mut actions, 2, &seen(&["Elm"])), Surveyed::Until(2));
+        assert_eq!(list.survey(&mut actions, 2, &seen(&["Elm"]), false), Surveyed::Until(2));
         assert_eq!(order(&actions), ["File Oak", "Next"]);
     }
 
@@ -452,12 +491,12 @@ mod tests {
         let both = || vec![click("File", "Ash", 1), click("File", "Oak", 2)];
         let mut actions = both();
         let mut list = list_of(&mut actions, WHOLE, &["Ash", "Oak"]).unwrap();
-        assert_eq!(list.survey(&mut actions, 0, &seen(&["Oak", "Fir"])), Surveyed::Until(2));
+        assert_eq!(list.survey(&mut actions, 0, &seen(&["Oak", "Fir"]), false), Surveyed::Until(2));
         assert_eq!(order(&actions), ["File Oak", "File Fir"]);
         // What was done before has no button any more.
         let mut again = both();
         let mut list = list_of(&mut again, WHOLE, &["Ash", "Oak"]).unwrap();
-        assert_eq!(list.survey(&mut again, 0, &seen(&["-Ash", "Oak", "Fir", "-Elm"])), Surveyed::Until(2));
+        assert_eq!(list.survey(&mut again, 0, &seen(&["-Ash", "Oak", "Fir", "-Elm"]), false), Surveyed::Until(2));
         assert_eq!((order(&again), &list.lacking), (vec!["File Oak".to_owned(), "File Fir".to_owned()], &vec![0]));
         // A condition, an entry that was left out, other actions in each.
         for (text, known, second) in [
@@ -467,7 +506,7 @@ mod tests {
         ] {
             let mut actions = vec![click("File", "Ash", 1), click(second, "Oak", 2)];
             let mut list = list_of(&mut actions, text, known).unwrap();
-            let unknown = list.survey(&mut actions, 0, &seen(&["Ash", "Fir"]));
+            let unknown = list.survey(&mut actions, 0, &seen(&["Ash", "Fir"]), false);
             assert_eq!(unknown, Surveyed::Unknown(vec!["Fir".to_owned()]), "{text} {known:?} {second}");
             assert_eq!(actions.len(), 2, "nothing is lost");
         }
@@ -478,7 +517,7 @@ mod tests {
         let mut same =
             vec![click("Edit", "Ash", 1), click("Save", "", 2), click("Edit", "Oak", 3), click("Save", "", 4)];
         let mut list = list_of(&mut same, SOME, &["Ash", "Oak"]).unwrap();
-        list.survey(&mut same, 0, &seen(&["Oak", "Ash"]));
+        list.survey(&mut same, 0, &seen(&["Oak", "Ash"]), false);
         assert_eq!(order(&same), ["Edit Ash", "Save", "Edit Oak", "Save"]);
         let mut other = vec![click("Edit", "Ash", 1), click("Edit", "Oak", 2), click("Done", "", 3)];
         assert!(list_of(&mut other, SOME, &["Ash", "Oak"]).is_err());

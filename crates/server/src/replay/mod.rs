@@ -34,5 +34,5 @@ pub use plan::{FastAction, FastStep, Plan, What, digests, plan, recorded_inputs,
 pub use reads::{ReadNow, ReadPlace, described_place, read_now, value_key, values_of};
 pub use same::Replaced;
 pub use steps::{Recorded, actions, with_effects};
-pub use target::{Candidate, Target, described, is_same_dialog, is_same_frame, query, target};
+pub use target::{Candidate, Strictness, Target, described, is_same_dialog, is_same_frame, query, target};
 pub use verify::{Miss, StepTrace, verify_end, verify_refused, verify_steps};

@@ -6,8 +6,9 @@ use cdpilot::page::{Button, Modifier};
 use serde::{Deserialize, Serialize};
 
 use super::heal::Found;
-use super::list::{FastList, listed};
+use super::list::{FastList, doubled, listed};
 use super::reads::{ReadPlace, places, reads_last, values_of};
+use super::same::is_telling;
 use super::steps::{Recorded, with_effects};
 use super::values::{Filled, StepText};
 use super::verify::quoted;
@@ -54,6 +55,9 @@ pub struct FastAction {
     pub what: What,
     /// Number of the tab in the recording.
     pub tab: u64,
+    /// The address of its page, without what follows the path; empty if it is not known.
+    #[serde(default)]
+    pub page: String,
     /// The frames from the top document to that of the element.
     #[serde(default)]
     pub frame: Vec<FrameStep>,
@@ -121,6 +125,12 @@ pub fn plan(routine: &Routine, recorded: &Recorded, events: &[Event], given: &BT
         let if_shown = step.instructions.iter().all(|one| one.kind == InstructionKind::IfShown);
         let planned = actions(routine, recorded, events, given, step, &mut is_first);
         let planned = planned.and_then(|mut actions| {
+            if let Some(title) = doubled(&actions, events).filter(|_| !step.is_list()) {
+                return Err(format!(
+                    "several entries had the title {}, so it is not known which one was meant",
+                    quoted(&title)
+                ));
+            }
             let list = step.is_list().then(|| listed(&mut actions, step, events)).transpose()?;
             Ok((actions, list))
         });
@@ -402,10 +412,14 @@ impl Building<'_> {
         );
         let is_known = |element: &Anchor| {
             let texts = [&element.name, &element.label, &element.text, &element.test_id];
-            texts.iter().any(|text| !text.trim().is_empty()) || !element.selectors.is_empty()
+            let is_imported = element.tag.is_empty() && !element.selectors.is_empty();
+            texts.iter().any(|text| !text.trim().is_empty())
+                || is_imported
+                || element.selectors.iter().any(|selector| is_telling(selector))
         };
         if needs && !element.as_ref().is_some_and(is_known) {
-            return Err("an element that was used has neither a name nor a text".to_owned());
+            return Err("an element that was used has no name, text, tooltip or id, so it cannot be told from others"
+                .to_owned());
         }
         let target = step.target.as_ref();
         let tab = target.map_or(0, |target| target.tab);
@@ -417,7 +431,18 @@ impl Building<'_> {
         let seconds = self.seconds_before(index);
         let has_dialogs = !dialogs.is_empty();
         let (own, after) = if has_dialogs { (Vec::new(), effects) } else { (effects, Vec::new()) };
-        self.done.push(FastAction { what, tab, frame, element, effects: own, event: index, seconds, entry: None });
+        let page = self.page_of(index);
+        self.done.push(FastAction {
+            what,
+            tab,
+            page: page.clone(),
+            frame,
+            element,
+            effects: own,
+            event: index,
+            seconds,
+            entry: None,
+        });
         let count = dialogs.len();
         for (at, dialog) in dialogs.into_iter().enumerate() {
             let Effect::Dialog(answer) = dialog else { continue };
@@ -425,7 +450,8 @@ impl Building<'_> {
             // What followed came after the last answer.
             let effects = if at + 1 == count { after.clone() } else { Vec::new() };
             let (frame, element) = (Vec::new(), None);
-            self.done.push(FastAction { what, tab, frame, element, effects, event: index, seconds, entry: None });
+            let page = page.clone();
+            self.done.push(FastAction { what, tab, page, frame, element, effects, event: index, seconds, entry: None });
         }
         Ok(())
     }
@@ -440,6 +466,13 @@ impl Building<'_> {
         };
         let first = step.source_event_indexes.first().copied().unwrap_or_default();
         own.rev().find(is_it).map_or(first, |event| event.event_index)
+    }
+
+    /// The address of the page of an event, without what follows its path.
+    fn page_of(&self, index: u64) -> String {
+        let event = self.all.iter().find(|event| event.event_index == index);
+        let url = event.map(|event| event.page.url.split(['?', '#']).next().unwrap_or_default());
+        url.filter(|url| url.contains("://")).unwrap_or_default().to_owned()
     }
 
     /// Seconds between an event and the action before it.

@@ -28,7 +28,10 @@ impl Replaced {
 
     /// Whether an element of a run is the recorded one: role, name and the item around it.
     pub(super) fn is_same(&self, recorded: &Element, seen: &Element) -> bool {
-        role(recorded) == role(seen) && self.is_same_name(recorded, seen) && self.is_same_item(recorded, seen)
+        role(recorded) == role(seen)
+            && self.is_same_name(recorded, seen)
+            && self.is_same_item(recorded, seen)
+            && (recorded.state.is_empty() || recorded.state == seen.state)
     }
 
     /// Whether an element of a run has the role of the recorded one, and its name but for numbers, in whatever item.
@@ -54,7 +57,9 @@ impl Replaced {
         };
         seen.container.as_ref().is_some_and(|other| {
             let is_same_link = own.href.is_empty() || other.href.is_empty() || own.href == other.href;
-            self.key(&own.title) == key(&other.title) && is_same_link
+            let filled = self.0.iter().filter(|(from, to)| !from.trim().is_empty() && from != to);
+            let title = filled.fold(own.title.clone(), |text, (from, to)| text.replace(from, to));
+            folded(&title) == folded(&other.title) && is_same_column(own, other) && is_same_link
         })
     }
 
@@ -62,6 +67,15 @@ impl Replaced {
     /// same parameters.
     #[must_use]
     pub fn is_same_address(&self, recorded: &str, seen: &str) -> bool {
+        self.is_alike_address(recorded, seen, is_id)
+    }
+
+    /// As [`is_same_address`](Self::is_same_address), but numbers are the same: of frames, they tell which one it is.
+    pub(super) fn is_same_frame(&self, recorded: &str, seen: &str) -> bool {
+        self.is_alike_address(recorded, seen, |part| is_id(part) && !part.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+
+    fn is_alike_address(&self, recorded: &str, seen: &str, is_id: impl Fn(&str) -> bool) -> bool {
         let (Ok(own), Ok(other)) = (Url::parse(recorded), Url::parse(seen)) else { return recorded == seen };
         if own.origin() != other.origin() || (own.host().is_none() && own.path() != other.path()) {
             return false;
@@ -97,6 +111,22 @@ fn name(element: &Element) -> &str {
 
 fn role(element: &Element) -> &str {
     if element.role.is_empty() { &element.tag } else { &element.role }
+}
+
+/// A text with single blanks. Titles of rows are compared so: case or a counter in brackets may be all in which two differ.
+pub(super) fn folded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a selector says what an element is, and not only where.
+pub(super) fn is_telling(selector: &str) -> bool {
+    !selector.contains(":nth-") && selector.contains(['#', '['])
+}
+
+/// Whether a row has its title in the recorded column, and is in the recorded section.
+pub(super) fn is_same_column(recorded: &Container, seen: &Container) -> bool {
+    (recorded.column.is_empty() || folded(&recorded.column) == folded(&seen.column))
+        && (recorded.within.is_empty() || key(&recorded.within) == key(&seen.within))
 }
 
 /// A text in lower case, with single blanks, without counters in brackets.

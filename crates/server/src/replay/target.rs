@@ -5,7 +5,7 @@
 
 use cdpilot::page::AnchorQuery;
 
-use super::same::{Replaced, key};
+use super::same::{Replaced, folded, is_same_column, is_telling, key};
 use super::verify::quoted;
 use crate::record::draft::{Anchor, DialogAnswer};
 use crate::record::{Container, Element, FrameStep};
@@ -26,6 +26,8 @@ pub struct Candidate {
 pub enum Target {
     /// It is this one: its ref.
     One(String),
+    /// It is this one, and in another state than it was before it was recorded, such as pressed already: its ref, and the state.
+    InState(String, String),
     /// It is not there. Elements with its role and name that are elsewhere, described.
     Absent(Vec<String>),
     /// Several may be it: their refs, and what they are.
@@ -44,9 +46,19 @@ pub fn query(anchor: &Anchor) -> AnchorQuery {
     }
 }
 
-/// The recorded element among those that have its role and name. `anywhere`: what is around it is not known.
+/// How strictly an element is looked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Strictness {
+    /// What is around it is not known.
+    pub anywhere: bool,
+    /// Its name is not enough where nothing is around it: something of the recorded page may not be there at all.
+    pub strict: bool,
+}
+
+/// The recorded element among those that have its role and name.
 #[must_use]
-pub fn target(anchor: &Anchor, frame: &[FrameStep], candidates: &[Candidate], anywhere: bool) -> Target {
+pub fn target(anchor: &Anchor, frame: &[FrameStep], candidates: &[Candidate], how: Strictness) -> Target {
+    let Strictness { anywhere, strict } = how;
     let wanted = key(name(anchor));
     let is_partial = is_partial(anchor);
     let is_called = |one: &&Candidate| {
@@ -59,13 +71,29 @@ pub fn target(anchor: &Anchor, frame: &[FrameStep], candidates: &[Candidate], an
             && (anywhere || is_partial || is_same_container(anchor.container.as_ref(), one.element.container.as_ref()))
     };
     let mut left: Vec<&Candidate> = named.iter().filter(is_there).copied().collect();
+    // That it is the only one proves nothing where it has no name.
+    let is_nameless = name(anchor).trim().is_empty() && !is_partial;
+    if is_nameless || (strict && anchor.container.is_none()) {
+        left.retain(|one| {
+            let is_marked = !anchor.test_id.is_empty() && one.element.test_id == anchor.test_id;
+            let is_near = |selector: &str| !is_nameless && selector.contains('#');
+            let mut telling = anchor.selectors.iter().filter(|one| is_telling(one) || is_near(one));
+            is_marked || telling.any(|selector| one.element.selectors.contains(selector))
+        });
+    }
     narrow(&mut left, |one| frame.iter().map(|step| step.index).eq(one.frame.iter().map(|step| step.index)));
-    narrow(&mut left, |one| !anchor.test_id.is_empty() && one.element.test_id == anchor.test_id);
-    let lasting = |selector: &&String| !selector.contains(":nth-");
+    // A number in an id may be a place in a list.
+    let has_number = |text: &str| text.bytes().any(|byte| byte.is_ascii_digit());
+    let test_id = Some(&anchor.test_id).filter(|id| !id.is_empty() && !has_number(id));
+    narrow(&mut left, |one| test_id.is_some_and(|id| one.element.test_id == *id));
+    let lasting = |selector: &&String| !selector.contains(":nth-") && !has_number(selector);
     narrow(&mut left, |one| {
         anchor.selectors.iter().filter(lasting).any(|selector| one.element.selectors.contains(selector))
     });
     match left.as_slice() {
+        [one] if !anchor.state.is_empty() && !one.element.state.is_empty() && anchor.state != one.element.state => {
+            Target::InState(one.reference.clone(), one.element.state.clone())
+        }
         [one] => Target::One(one.reference.clone()),
         [] => Target::Absent(texts(&named)),
         _ => Target::Several(left.iter().map(|one| one.reference.clone()).collect(), texts(&left)),
@@ -91,9 +119,17 @@ pub fn is_same_frame(recorded: &[FrameStep], seen: &[FrameStep]) -> bool {
         // Other programs record places only.
         let is_place = own.name.is_empty() && own.url.is_empty();
         (is_place && own.index == other.index)
-            || (own.name == other.name && Replaced::default().is_same_address(&own.url, &other.url))
+            || (own.name == other.name && Replaced::default().is_same_frame(&own.url, &other.url))
     };
     recorded.len() == seen.len() && recorded.iter().zip(seen).all(is_same)
+}
+
+/// Whether two titles are the same. Rows and cards may differ in a counter alone; of a section it is how much is in it.
+fn is_same_title(own: &Container, other: &Container) -> bool {
+    match &*own.kind {
+        "row" | "item" | "card" => folded(&own.title) == folded(&other.title),
+        _ => key(&own.title) == key(&other.title),
+    }
 }
 
 fn is_same_container(recorded: Option<&Container>, seen: Option<&Container>) -> bool {
@@ -101,7 +137,7 @@ fn is_same_container(recorded: Option<&Container>, seen: Option<&Container>) -> 
         (None, None) => true,
         (Some(own), Some(other)) => {
             let is_same_link = own.href.is_empty() || other.href.is_empty() || own.href == other.href;
-            own.kind == other.kind && key(&own.title) == key(&other.title) && is_same_link
+            own.kind == other.kind && is_same_title(own, other) && is_same_column(own, other) && is_same_link
         }
         _ => false,
     }

@@ -314,3 +314,31 @@ fn pictures_and_formulas_in_buttons_are_part_of_them() {
         ]
     );
 }
+
+#[test]
+fn a_document_that_is_opened_again_is_recorded_and_a_password_in_another_field_is_not() {
+    let html = "<title>Old</title><label>Password <input id=p type=password></label><button id=show onclick=\"const text = \
+        document.createElement('input'); text.id = 'shown'; text.ariaLabel = 'Code'; text.value = p.value; p.replaceWith(text)\">Show</button>\
+        <p id=echo></p><button id=again onclick=\"document.open(); document.write('<title>New</title><button>Go on</button><input aria-label=Name>'); \
+        document.close()\">Again</button>";
+    let Some(stage) = Stage::showing(html) else { return };
+    stage.person.click("document.querySelector('#p')");
+    stage.person.write("Xylophone77");
+    stage.person.click("document.querySelector('#show')");
+    stage.person.click("document.querySelector('#shown')");
+    stage.person.write("8");
+    stage.person.click("document.querySelector('#again')");
+    stage.person.click("document.querySelector('button')");
+    stage.person.click("document.querySelector('input')");
+    stage.person.write("Ada");
+    let events = stage.events();
+    let text = serde_json::to_string(&events).unwrap();
+    assert!(!text.contains("Xylophone"), "{text}");
+    let lines = actions(&events);
+    let last = &lines[lines.len().saturating_sub(3)..];
+    assert_eq!(
+        last,
+        ["click button \"Go on\"", "click textbox \"Name\"", "input textbox \"Name\" \"Ada\""],
+        "{lines:#?}"
+    );
+}

@@ -205,6 +205,9 @@ pub struct Anchor {
     /// The row, card, dialog, form or section around it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container: Option<Container>,
+    /// The state of a button that has one, before it was used.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub state: String,
     /// Whether what it holds is never recorded.
     pub sensitive: bool,
 }
@@ -220,6 +223,7 @@ impl From<&Element> for Anchor {
             test_id: element.test_id.clone(),
             selectors: element.selectors.clone(),
             container: element.container.clone(),
+            state: element.state.clone(),
             sensitive: element.sensitive,
         }
     }

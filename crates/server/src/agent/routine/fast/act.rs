@@ -17,7 +17,7 @@ use crate::agent::messages::{Entry, Kind, text_of};
 use crate::agent::turn::{Draft, End, Turn};
 use crate::control::Profile;
 use crate::llm::{FunctionCall, Message, ToolCall};
-use crate::replay::{FastAction, Target, What, described, is_same_dialog};
+use crate::replay::{FastAction, Strictness, Target, What, described, is_same_dialog};
 use cdpilot::code::Code;
 use cdpilot::sync::pause;
 
@@ -45,14 +45,22 @@ impl Turn<'_> {
                     self.note_entry(n, action, &reference);
                     refs.0 = Some(reference);
                 }
+                Found::Already => {
+                    // The recorded effect is there, but not for certain by this run.
+                    if let Some(fast) = self.fast_mut() {
+                        fast.advance(n, true, false);
+                    }
+                    return Ok(Fast::Next);
+                }
                 Found::Not(why) => return self.hand_over(why),
                 Found::Held => return Ok(Fast::Next),
                 Found::LeftOut => return self.leave_out_fast(n),
             }
         }
         if let What::Drag { to } = &action.what {
-            match look(&pages, &tab, to, &action.frame, true) {
-                Ok(Target::One(reference)) => refs.1 = Some(reference),
+            let how = Strictness { anywhere: true, strict: false };
+            match look(&pages, &tab, to, &action.frame, how) {
+                Ok(Target::One(reference) | Target::InState(reference, _)) => refs.1 = Some(reference),
                 Ok(other) => return self.hand_over(missed(to, &other)),
                 Err(problem) => return self.hand_over(cause(TARGET_NOT_FOUND, described(to), problem)),
             }
@@ -169,6 +177,14 @@ impl Turn<'_> {
                 // The page was opened again.
                 return Ok(Fast::Next);
             };
+            if let Some(status) = result["status"].as_u64().filter(|status| *status >= 400) {
+                let sought = match &action.element {
+                    Some(anchor) => format!("the page behind {}", described(anchor)),
+                    None => "the recorded page".to_owned(),
+                };
+                let found = format!("it was done once, and the server answered with status {status}");
+                return self.hand_over(cause(super::super::ends::POSTCONDITION_FAILED, sought, found));
+            }
             return match self.follow_effects(&pages, &call, &action, &result) {
                 Followed::Held => {
                     // It is seen again when the run goes on.
@@ -179,6 +195,11 @@ impl Turn<'_> {
                 }
                 Followed::Yes { is_seen, is_certain } => {
                     let address = current_address(&pages, self.tab_now(action.tab).as_deref());
+                    // A page may put what was typed into its address.
+                    let address = address.map(|url| match self.offer.cover(&url) == url {
+                        true => url,
+                        false => super::super::ends::address_of(&url),
+                    });
                     if let Some(fast) = self.fast_mut() {
                         // A status is that of a document.
                         fast.has_input = !(result["navigated"] == true && result["status"].is_number());
@@ -187,7 +208,13 @@ impl Turn<'_> {
                     }
                     Ok(Fast::Next)
                 }
-                Followed::No(why) => self.hand_over(why),
+                Followed::No(why) => {
+                    // A run that is resumed looks for the effects again, and does not do it again.
+                    if let Some(fast) = self.fast_mut().filter(|fast| fast.only) {
+                        fast.call = Some(call);
+                    }
+                    self.hand_over(why)
+                }
             };
         }
         self.failed_fast(&pages, &call, action, &result)
@@ -218,14 +245,18 @@ impl Turn<'_> {
                 fast.advance(call.n, true, false);
                 return Ok(Fast::Next);
             }
+            if let Some(fast) = self.fast_mut().filter(|fast| fast.only) {
+                fast.call = Some(call.clone());
+            }
             let found = "it was interrupted, and the page does not show whether it was done";
             return self.hand_over(cause(INTERRUPTED, sought, found));
         }
-        // The page is gone, and the call with it.
+        // The page is gone, and the call with it, which may have had its effect.
         let is_gone = action.as_ref().and_then(|action| self.tab_now(action.tab));
         if is_gone.is_some_and(|target| !pages.targets().contains(&target)) && code == Code::BrowserNotRunning.as_str()
         {
-            return Ok(Fast::Next);
+            let found = "the browser ended during the action, and it is not known whether it was done; see there, and start the run again";
+            return self.hand_over(cause(INTERRUPTED, sought, found));
         }
         let is_replaced = code == Code::StaleRef.as_str() || code == Code::ApprovalVoid.as_str();
         if is_replaced && self.fast_mut().is_some_and(super::FastRun::may_retry) {
@@ -242,7 +273,8 @@ impl Turn<'_> {
             else {
                 continue;
             };
-            if matches!(look(pages, &tab, &anchor, &frame, false), Ok(Target::One(_)))
+            let how = Strictness { anywhere: false, strict: true };
+            if matches!(look(pages, &tab, &anchor, &frame, how), Ok(Target::One(_)))
                 && let Some(run) = &mut self.routine
             {
                 run.revive(n);

@@ -9,7 +9,7 @@ use crate::agent::turn::Turn;
 use crate::control::Profile;
 use crate::record::draft::Anchor;
 use crate::record::{Element, FrameStep, frame_path, stored_address};
-use crate::replay::{Candidate, FastAction, Target, described, is_same_frame, query, target};
+use crate::replay::{Candidate, FastAction, Strictness, Target, What, described, is_same_frame, query, target};
 use cdpilot::page::ListEntry;
 use cdpilot::supervisor::FrameId;
 use cdpilot::sync::{Deadline, pause};
@@ -32,6 +32,8 @@ pub(super) const MOST_LISTED: usize = 4;
 pub(super) enum Found {
     /// Its ref.
     One(String),
+    /// It is in the state already that using it would lead away from.
+    Already,
     /// It is not there.
     Not(RunCause),
     /// The run is to be paused or stopped.
@@ -78,8 +80,18 @@ impl Turn<'_> {
             if self.live.is_held() || self.cancel.is_set() {
                 return Found::Held;
             }
-            let why = match look(pages, tab, anchor, &action.frame, false) {
+            let how = Strictness { anywhere: false, strict: is_optional };
+            let elsewhere = self.is_elsewhere(pages, tab, n, action);
+            let why = match look(pages, tab, anchor, &action.frame, how) {
+                Ok(_) if elsewhere.is_some() => {
+                    let found = format!("the page {}", elsewhere.unwrap_or_default());
+                    cause(TARGET_NOT_FOUND, format!("{} in the page {}", described(anchor), action.page), found)
+                }
                 Ok(Target::One(reference)) => return Found::One(reference),
+                Ok(Target::InState(reference, _)) => match action.what {
+                    What::Click { double: false, .. } => return Found::Already,
+                    _ => return Found::One(reference),
+                },
                 Ok(Target::Several(refs, texts)) => match self.one_of_alike(n, at, action, &refs) {
                     Some(reference) => return Found::One(reference),
                     None => missed(anchor, &Target::Several(refs, texts)),
@@ -113,13 +125,29 @@ impl Turn<'_> {
         }
     }
 
+    /// The address of the page, if it is not that of the recording but for numbers and tokens.
+    fn is_elsewhere(&self, pages: &Profile, tab: &str, n: u32, action: &FastAction) -> Option<String> {
+        let address = super::act::current_address(pages, Some(tab))?;
+        let address = address.split(['?', '#']).next().unwrap_or_default().to_owned();
+        let replaced = self.replaced();
+        let is_of = |action: &FastAction| action.page.is_empty() || replaced.is_same_address(&action.page, &address);
+        // An entry may be on another page of its list now.
+        let planned = self.routine.as_ref().and_then(|run| run.report.fast.as_ref()?.planned(n));
+        let alike = planned.into_iter().flat_map(|step| &step.actions).filter(|_| action.entry.is_some());
+        let is_same = is_of(action) || alike.into_iter().any(is_of);
+        (!is_same).then_some(address)
+    }
+
     /// Whether the element of a later step is there, up to the first that is not optional.
     fn is_later_there(&self, pages: &Profile, tab: &str, n: u32) -> bool {
         let Some(fast) = self.routine.as_ref().and_then(|run| run.report.fast.as_ref()) else { return false };
         for (_, step) in fast.plan.steps.range(n + 1..) {
             let Some(action) = step.actions.first() else { return false };
             if let Some(anchor) = &action.element
-                && matches!(look(pages, tab, anchor, &action.frame, false), Ok(Target::One(_)))
+                && matches!(
+                    look(pages, tab, anchor, &action.frame, Strictness::default()),
+                    Ok(Target::One(_) | Target::InState(..))
+                )
             {
                 return true;
             }
@@ -174,7 +202,7 @@ pub(super) fn look(
     tab: &str,
     anchor: &Anchor,
     frame: &[FrameStep],
-    anywhere: bool,
+    how: Strictness,
 ) -> Result<Target, String> {
     let handle = pages.tab_to_read(Some(tab)).map_err(|error| error.to_string())?;
     let found = handle.tab.anchors(&query(anchor), Deadline::after(LOOK)).map_err(|error| error.to_string())?;
@@ -194,14 +222,14 @@ pub(super) fn look(
         Some(Candidate { reference: one.reference, frame: path(&one.frame), element })
     });
     let candidates: Vec<Candidate> = candidates.collect();
-    Ok(target(anchor, frame, &candidates, anywhere))
+    Ok(target(anchor, frame, &candidates, how))
 }
 
 /// The lists of a frame.
 pub(super) struct Lists {
     pub(super) frame: FrameId,
-    /// Their entries; `None` if they are too long.
-    pub(super) entries: Option<Vec<ListEntry>>,
+    /// The entries of each; `None` for one that is too long.
+    pub(super) entries: Vec<Option<Vec<ListEntry>>>,
     /// Titles of the entries with an element of the kind that was asked for.
     pub(super) usable: Vec<String>,
 }

@@ -14,12 +14,15 @@ use crate::control::Profile;
 use crate::record::FrameStep;
 use crate::record::draft::{Anchor, DialogAnswer};
 use crate::replay::{FastAction, FastList, Seen, Surveyed, What, described};
+use cdpilot::page::ListEntry;
 use cdpilot::sync::{Deadline, pause};
 
 /// How long more entries are waited for at the end of a list.
 const END: Duration = Duration::from_millis(1_200);
 /// Longest time for going through a list.
 const WHOLE: Duration = Duration::from_secs(120);
+/// The longest title that a list tells, in characters.
+const TITLE: usize = 120;
 /// Most entries of a list.
 const MOST: usize = 1_000;
 /// Elements by which a list is looked for.
@@ -64,10 +67,17 @@ impl Turn<'_> {
                 sought.push(anchor.clone());
             }
         }
+        let list = step.list.clone().unwrap_or_default();
+        let open: Vec<String> = list.open(&step.actions, at).into_iter().map(ToOwned::to_owned).collect();
         let seen = match is_closing {
             // Nothing may be left of it.
-            true => Gone::Through(seen_now(&pages, &tab, &sought, &first.frame).ok().flatten().unwrap_or_default()),
-            false => self.go_through(&pages, &tab, &sought, &first),
+            true => Gone::Through(
+                seen_now(&pages, &tab, &sought, &first.frame, (&list, &Seen::default()))
+                    .ok()
+                    .flatten()
+                    .unwrap_or_default(),
+            ),
+            false => self.go_through(&pages, &tab, &sought, &first, (&list, &open)),
         };
         let seen = match seen {
             Gone::Held => return Ok(Fast::Next),
@@ -76,7 +86,7 @@ impl Turn<'_> {
         };
         let Some(run) = &mut self.routine else { return Ok(Fast::Model) };
         let Some(fast) = &mut run.report.fast else { return Ok(Fast::Model) };
-        let surveyed = fast.survey(n, at, &seen);
+        let surveyed = fast.survey(n, at, &seen, is_closing);
         let (is_nothing_meant, until) = match surveyed {
             Surveyed::Unknown(titles) => {
                 let shown: Vec<String> = titles.iter().take(MOST_LISTED).map(|title| format!("{title:?}")).collect();
@@ -111,7 +121,14 @@ impl Turn<'_> {
     }
 
     /// Goes through a list to its end, as far as it can be scrolled.
-    fn go_through(&self, pages: &Profile, tab: &str, sought: &[Anchor], first: &FastAction) -> Gone {
+    fn go_through(
+        &self,
+        pages: &Profile,
+        tab: &str,
+        sought: &[Anchor],
+        first: &FastAction,
+        (list, open): (&FastList, &[String]),
+    ) -> Gone {
         let begun = Instant::now();
         let mut until = begun + patience(first.seconds);
         let mut all = Seen::default();
@@ -120,7 +137,7 @@ impl Turn<'_> {
             if self.live.is_held() || self.cancel.is_set() {
                 return Gone::Held;
             }
-            let now = match seen_now(pages, tab, sought, &first.frame) {
+            let now = match seen_now(pages, tab, sought, &first.frame, (list, &all)) {
                 Ok(now) => now,
                 Err(problem) => return Gone::Not(cause(NO_MODEL, "the entries of its list", problem)),
             };
@@ -140,7 +157,10 @@ impl Turn<'_> {
                 continue;
             }
             if all != before || (!all.entries.is_empty() && scroll(pages, tab, sought, &first.frame, false)) {
-                until = Instant::now() + END;
+                // Recorded entries may come late.
+                let is_missing =
+                    open.iter().any(|title| !all.entries.keys().any(|seen| FastList::is_same_title(seen, title)));
+                until = Instant::now() + if is_missing { patience(first.seconds) } else { END };
                 continue;
             }
             if Instant::now() >= until {
@@ -250,7 +270,13 @@ fn add(all: &mut BTreeMap<String, u32>, now: BTreeMap<String, u32>) {
 }
 
 /// What the list has that one of these elements is in; `None` if none of them is there. An error says why it is not known.
-fn seen_now(pages: &Profile, tab: &str, sought: &[Anchor], frame: &[FrameStep]) -> Result<Option<Seen>, String> {
+fn seen_now(
+    pages: &Profile,
+    tab: &str,
+    sought: &[Anchor],
+    frame: &[FrameStep],
+    (list, before): (&FastList, &Seen),
+) -> Result<Option<Seen>, String> {
     let mut problem = None;
     for anchor in sought {
         let found = match lists(pages, tab, anchor, frame) {
@@ -262,12 +288,23 @@ fn seen_now(pages: &Profile, tab: &str, sought: &[Anchor], frame: &[FrameStep]) 
         };
         let mut seen = Seen::default();
         for one in found {
-            let entries = one.entries.ok_or("more entries at once than are told apart")?;
-            for entry in entries {
-                *seen.entries.entry(entry.title).or_default() += entry.count;
+            for entries in one.entries {
+                let entries = entries.ok_or("more entries at once than are told apart")?;
+                // Another list may have the same buttons.
+                let is_known =
+                    |entry: &ListEntry| list.is_known(&entry.title) || before.entries.contains_key(&entry.title);
+                if !entries.iter().any(is_known) {
+                    continue;
+                }
+                for entry in entries {
+                    *seen.entries.entry(entry.title).or_default() += entry.count;
+                }
             }
             for title in one.usable {
-                *seen.usable.entry(title).or_default() += 1;
+                let title = title.chars().take(TITLE).collect::<String>();
+                if seen.entries.contains_key(&title) {
+                    *seen.usable.entry(title).or_default() += 1;
+                }
             }
         }
         if !seen.entries.is_empty() {

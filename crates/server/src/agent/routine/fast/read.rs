@@ -17,6 +17,8 @@ use cdpilot::sync::{Deadline, pause};
 
 /// Most places of a value that are kept.
 const MOST_PLACES: usize = 3;
+/// How long a value has to stay the same: pages show a value of their own until theirs has come.
+const STEADY: Duration = Duration::from_secs(1);
 /// Time limit for looking where a value stands.
 const LEARN: Duration = Duration::from_secs(3);
 
@@ -61,12 +63,16 @@ impl Turn<'_> {
         let pages = self.pages();
         let until = Instant::now() + patience(0.0);
         let mut last: Option<ReadNow> = None;
+        let mut since = Instant::now();
         loop {
             if self.live.is_held() || self.cancel.is_set() {
                 return Ok(Fast::Next);
             }
             let now = read(&pages, places);
-            if let (Ok(ReadNow::Value(value)), true) = (&now, now.as_ref().ok() == last.as_ref()) {
+            if last != now.as_ref().ok().cloned() {
+                since = Instant::now();
+            }
+            if let (Ok(ReadNow::Value(value)), true) = (&now, last.is_some() && since.elapsed() >= STEADY) {
                 let value = value.clone();
                 let Some(run) = &mut self.routine else { return Ok(Fast::Model) };
                 run.keep_value(n, name, &value);

@@ -148,11 +148,11 @@ impl FastRun {
     }
 
     /// Orders the actions of a step by what its list has.
-    pub(super) fn survey(&mut self, n: u32, at: usize, seen: &Seen) -> Surveyed {
+    pub(super) fn survey(&mut self, n: u32, at: usize, seen: &Seen, is_closing: bool) -> Surveyed {
         let Some(FastStep { actions, list: Some(list), .. }) = self.plan.steps.get_mut(&n) else {
             return Surveyed::Until(at);
         };
-        list.survey(actions, at, seen)
+        list.survey(actions, at, seen, is_closing)
     }
 
     pub(super) fn note_survey(&mut self, until: usize, closed: Option<usize>) {

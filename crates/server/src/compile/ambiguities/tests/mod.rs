@@ -145,7 +145,7 @@ fn select(name: &str) -> Element {
 }
 
 fn within(kind: &str, title: &str) -> Option<Container> {
-    Some(Container { kind: kind.to_owned(), title: title.to_owned(), href: String::new() })
+    Some(Container { kind: kind.to_owned(), title: title.to_owned(), ..Container::default() })
 }
 
 /// A case of a table: a name, and the trace.

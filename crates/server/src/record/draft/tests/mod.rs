@@ -85,7 +85,7 @@ fn element(role: &str, name: &str) -> Element {
 }
 
 fn within(kind: &str, title: &str) -> Option<Container> {
-    Some(Container { kind: kind.to_owned(), title: title.to_owned(), href: String::new() })
+    Some(Container { kind: kind.to_owned(), title: title.to_owned(), ..Container::default() })
 }
 
 fn at(y: f64) -> Option<Area> {
