@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::recording_capture::Stage;
 use crate::replay_fast::{Made, STYLE, Task, event, statuses};
 use crate::support::api::TestServer;
+use crate::support::site::Answer;
 
 /// The parts of a page: an icon without a name, offers under headings, rows that differ in a counter, columns of people, a toggle.
 struct Parts {
@@ -86,8 +87,8 @@ fn what_looks_alike_is_not_used() {
     let run = || made.run(&json!({ "model": "none", "login": "own", "guard": "off" }));
     let report = run();
     assert_eq!(
-        statuses(&report),
-        ["done fast", "done fast", "done fast", "done fast", "unverified fast"],
+        (&report["status"], &report["steps"][4]["status"]),
+        (&json!("done"), &json!("unverified")),
         "{report:#}"
     );
     assert_eq!(did(served)[5..], all[..4], "{report:#}");
@@ -140,4 +141,46 @@ fn an_overlay_that_is_not_shown_is_not_closed_elsewhere() {
     served.site.page("/", &shop(false));
     assert_eq!(statuses(&run())[0], "skipped fast");
     assert_eq!((count(served, "/closed"), count(served, "/bought"), count(served, "/account")), (2, 3, 0));
+}
+
+#[test]
+fn what_was_done_without_its_effect_is_not_done_again() {
+    let order = |then: &str| {
+        format!(
+            "{STYLE}<title>Shop</title><button onclick=\"fetch('/ordered').then(() => {{ {then} }})\">Order</button>"
+        )
+    };
+    let pages = |served: &TestServer| {
+        served.site.page("/", &order("location.href = '/thanks'"));
+        served.site.page("/thanks", "<title>Thanks</title>");
+    };
+    let ordered =
+        |served: &TestServer| served.site.requested().iter().filter(|path| path.ends_with("/ordered")).count();
+    let work = |stage: &Stage| {
+        stage.person.click("document.querySelector('button')");
+        stage
+            .served
+            .api
+            .until("the thanks", &stage.path("/events?limit=5000"), |answer| answer.to_string().contains("\"Thanks\""));
+    };
+    let text = "\n## Step 1: Order\nPress Order.\n";
+    let steps = |events: &[Value]| json!({ "1": [event(events, "click", "\"Order\"")] });
+    let Some(made) = Made::new(&Task { pages: &pages, work: &work, text, steps: &steps }) else { return };
+    let served = &made.stage.served;
+    // The order is taken, and the page stays.
+    served.site.page("/", &order(""));
+    let report = made.run(&json!({ "model": "none", "login": "own", "guard": "off" }));
+    assert_eq!((&report["code"], ordered(served)), (&json!("POSTCONDITION_FAILED"), 2), "{report:#}");
+    let run = report["run_id"].as_str().unwrap();
+    served.api.post(&format!("/agent/conversations/{run}/resume"), &json!({})).ok();
+    served.api.until("the end", &format!("/routines/{}/runs/{run}", made.routine), |again| {
+        again["status"] == "failed" && again["ended_at"] != report["ended_at"]
+    });
+    assert_eq!(ordered(served), 2, "it is not ordered again");
+    // A server that refuses what was done is no success either.
+    served.site.page("/", &order("location.href = '/thanks'"));
+    let refused = Answer::html("<title>Thanks</title>Nothing was saved").status("500 Internal Server Error");
+    served.site.put("/thanks", refused);
+    let report = made.run(&json!({ "model": "none", "login": "own", "guard": "off" }));
+    assert_eq!((&report["code"], ordered(served)), (&json!("POSTCONDITION_FAILED"), 3), "{report:#}");
 }

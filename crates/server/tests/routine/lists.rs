@@ -227,3 +227,44 @@ fn entries_with_the_same_title_and_pages_of_a_list() {
     assert_eq!(report["code"], "NO_MODEL", "{report:#}");
     assert_eq!(asked(served, "/delete/").len(), deleted + 1, "{report:#}");
 }
+
+#[test]
+fn only_the_entries_of_the_recorded_list_are_worked_on_once_each() {
+    let table = |titles: &[&str], then: &str| {
+        let row = |title: &&str| {
+            format!(
+                "<tr><td>{title}</td><td><button onclick=\"fetch('/archive/{title}'); {then}\">Archive</button></td></tr>"
+            )
+        };
+        format!("<table>{}</table>", titles.iter().map(row).collect::<String>())
+    };
+    let all = ["Ash", "Elm", "Oak"];
+    let page = |body: String| format!("{STYLE}<title>Trees</title>{body}");
+    let pages = |served: &TestServer| served.site.page("/", &page(table(&all, "")));
+    let work = |stage: &Stage| {
+        for n in 0..3 {
+            stage.person.click(&format!("document.querySelectorAll('button')[{n}]"));
+            let path = stage.path("/events?limit=5000");
+            stage.served.api.until("the work", &path, |_| asked(&stage.served, "/archive/").len() == n + 1);
+        }
+    };
+    let text = "\n## Step 1: Archive all\nFor each tree, press Archive.\n";
+    let steps = |events: &[Value]| json!({ "1": numbers(events, "Archive") });
+    let Some(made) = Made::new(&Task { pages: &pages, work: &work, text, steps: &steps }) else { return };
+    let served = &made.stage.served;
+    let marked = "this.closest('tr').cells[0].textContent += ' – sent'";
+    let late = "<script>const late = document.querySelectorAll('tr')[2]; late.remove(); setTimeout(() => \
+        document.querySelector('tbody').append(late), 2200)</script>";
+    for (body, status) in [
+        // Titles that the work changes; another list with the same buttons; an entry that comes late.
+        (table(&all, marked), "done"),
+        (format!("{}<h2>Staff</h2>{}", table(&all, ""), table(&["Ann", "Bob"], "")), "done"),
+        (format!("{}{late}", table(&all, "")), "done"),
+    ] {
+        served.site.page("/", &page(body));
+        let count = asked(served, "/archive/").len();
+        let report = made.run(&json!({ "model": "none", "login": "own", "guard": "off" }));
+        assert_eq!(report["status"], status, "{report:#}");
+        assert_eq!(asked(served, "/archive/")[count..], all, "{report:#}");
+    }
+}
