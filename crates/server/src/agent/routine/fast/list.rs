@@ -133,6 +133,11 @@ impl Turn<'_> {
         let mut until = begun + patience(first.seconds);
         let mut all = Seen::default();
         let mut is_at_start = false;
+        // Recorded entries may come late.
+        let quiet = |all: &Seen| {
+            let is_missing = |title: &String| !all.entries.keys().any(|seen| FastList::is_same_title(seen, title));
+            if open.iter().any(is_missing) { patience(first.seconds) } else { END }
+        };
         loop {
             if self.live.is_held() || self.cancel.is_set() {
                 return Gone::Held;
@@ -152,15 +157,12 @@ impl Turn<'_> {
             }
             if !all.entries.is_empty() && !is_at_start {
                 is_at_start = true;
-                until = Instant::now() + END;
+                until = Instant::now() + quiet(&all);
                 scroll(pages, tab, sought, &first.frame, true);
                 continue;
             }
             if all != before || (!all.entries.is_empty() && scroll(pages, tab, sought, &first.frame, false)) {
-                // Recorded entries may come late.
-                let is_missing =
-                    open.iter().any(|title| !all.entries.keys().any(|seen| FastList::is_same_title(seen, title)));
-                until = Instant::now() + if is_missing { patience(first.seconds) } else { END };
+                until = Instant::now() + quiet(&all);
                 continue;
             }
             if Instant::now() >= until {
