@@ -150,6 +150,7 @@ impl Turn<'_> {
         let count = |status| run.report.steps.iter().filter(|state| state.step.status == status).count();
         let (skipped, all) = (count(StepStatus::Skipped), run.report.steps.len());
         let mut text = match skipped {
+            0 if all == 1 => "The step was done without a model.".to_owned(),
             0 => format!("All {all} steps were done without a model."),
             _ => format!("{} of {all} steps were done without a model; {skipped} did not apply.", all - skipped),
         };

@@ -76,7 +76,11 @@ impl Turn<'_> {
     fn fail_fast(&mut self, cause: RunCause) -> Fast {
         let n = self.routine.as_ref().and_then(|run| run.report.pinned).unwrap_or_default();
         let code = super::ends::known_code(&cause.code);
-        let problem = format!("step {n}: sought: {}; found: {}", cause.sought, cause.found);
+        let advice = match &*cause.code {
+            INTERRUPTED | APPROVAL_REFUSED | super::ends::POSTCONDITION_FAILED => "",
+            _ => "; a run with a model can do this step, or change the routine",
+        };
+        let problem = format!("step {n}: sought: {}; found: {}{advice}", cause.sought, cause.found);
         if let Some(run) = &mut self.routine {
             run.note_cause(Some(cause));
         }
