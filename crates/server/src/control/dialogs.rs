@@ -135,7 +135,11 @@ impl Profile {
             false => DialogAnswer::Dismiss,
         };
         let now = supervisor.view();
-        if let Some(id) = reply.dialog_id.as_deref().or(self.only_dialog(&now, target.as_ref())?) {
+        let wanted = match reply.dialog_id.as_deref() {
+            Some(id) => Some(id),
+            None => self.only_dialog(&now, target.as_ref())?,
+        };
+        if let Some(id) = wanted {
             // With a named tab, dialogs of other tabs are excluded.
             if !self.pending(&now, target.as_ref()).any(|dialog| &*dialog.id == id) {
                 let known = self.pending(&now, target.as_ref()).map(|dialog| dialog.id.to_string()).collect();

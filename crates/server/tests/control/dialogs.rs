@@ -56,6 +56,11 @@ fn an_answer_goes_to_the_pending_dialog_or_is_armed() {
         several.code() == "SEVERAL_DIALOGS" && several.to_string().contains(&format!("{id}, {second}")),
         "{several}"
     );
+    // By its id, on whatever tab.
+    let DialogOutcome::Answered(_) = answer(reply(false).dialog_id(second.clone())).unwrap() else {
+        panic!("it was pending")
+    };
+    let second = open(&two, "window.sure = confirm('once more?')");
     let DialogOutcome::Answered(closed) = answer(reply(false).target(two.clone())).unwrap() else {
         panic!("it was pending")
     };
