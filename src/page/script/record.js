@@ -3,7 +3,7 @@
 // Only trusted events count. The listeners are on the window, before those of the page when the document begins with them, so a
 // page that stops its events stops nothing here. One gesture (a press of the pointer or of a key) causes at most one event of each
 // kind. What is reported is kept until it is acknowledged, and reported again until then.
-// Uses: act, forms, list, node, node-cache, record-fields, secrets, settle, state, trace-element, value.
+// Uses: act, forms, list, node, node-cache, record-fields, settle, state, trace-element, value.
 
 const MOST_UNACKNOWLEDGED = 3000;
 const MOST_PAYLOAD = 60000;
@@ -185,8 +185,8 @@ class Recorder {
       title: cutText(GET_TITLE.call(document)),
       areas: PICTURED.test(kind) ? sensitiveAreas(this.roots) : [],
     };
-    let text = JSON.stringify(withoutSecrets(report));
-    if (text.length > MOST_PAYLOAD) text = JSON.stringify(withoutSecrets({ ...report, element: element && { ...element, html: "", text: "" }, data: kind === "input" ? { ...data, value: cutText(data.value || ""), cut: true } : data, areas: [] }));
+    let text = JSON.stringify(withoutTyped(report));
+    if (text.length > MOST_PAYLOAD) text = JSON.stringify(withoutTyped({ ...report, element: element && { ...element, html: "", text: "" }, data: kind === "input" ? { ...data, value: cutText(data.value || ""), cut: true } : data, areas: [] }));
     this.waiting.set(n, { text, at: performance.now() });
     if (this.waiting.size > MOST_UNACKNOWLEDGED) {
       for (const old of this.waiting.keys()) {

@@ -1,5 +1,5 @@
 // Secrets: where a field would send one, and where the page shows one.
-// Uses: act, box, find, forms, identity, node, node-cache, role, text, trace-element, value.
+// Uses: act, box, find, forms, identity, node, node-cache, role, text, value.
 
 /** The origin of an address; a script has none. */
 function originOf(address) {

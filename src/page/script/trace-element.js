@@ -1,5 +1,5 @@
 // What a recording says of an element: role and name as in snapshots, what is around it, how it can be found again.
-// Uses: act, box, context, element-html, element-key, find, forms, hint, node, node-cache, secrets, state, table, tree, value.
+// Uses: act, box, context, element-html, element-key, find, forms, hint, node, node-cache, state, table, tree, value.
 
 // Limits of the texts of an element, in characters, and of the levels that are searched around it.
 const TRACE_TEXT = 200;
@@ -51,17 +51,17 @@ function keepSecret(element, text) {
 const holdsSecret = (text) => text.length >= SECRET_LENGTH && [...typedSecrets.values()].some((secret) => text.includes(secret));
 
 /** A value with all its texts, in which nothing of the sensitive fields stands any more. */
-function withoutSecrets(value) {
+function withoutTyped(value) {
   if (!typedSecrets.size) return value;
   if (typeof value === "string") {
     let text = value;
     for (const secret of typedSecrets.values()) for (const form of [secret, encodeURIComponent(secret)]) text = text.split(form).join("•••");
     return text;
   }
-  if (Array.isArray(value)) return value.map(withoutSecrets);
+  if (Array.isArray(value)) return value.map(withoutTyped);
   if (!value || typeof value !== "object") return value;
   const covered = Object.create(null);
-  for (const name of Object.keys(value)) covered[name] = withoutSecrets(value[name]);
+  for (const name of Object.keys(value)) covered[name] = withoutTyped(value[name]);
   return covered;
 }
 
@@ -162,7 +162,7 @@ function isHeaded(element) {
 }
 
 /** The text that names an entry: the first with a word or a longer number, as an order has; a short one may be its place. */
-const firstTitle = (texts) => texts.find((text) => isWordy(text) || (/\p{N}/u.test(text) && text.length >= 4)) || texts[0] || "";
+const firstTitle = (texts) => texts.find((text) => isWordy(text) || /^#?\d{4,}$/.test(text)) || texts[0] || "";
 
 /** How many siblings of a container are compared with it. */
 const SIBLINGS = 20;

@@ -1,5 +1,5 @@
 // Waiting for conditions in this document.
-// Uses: act, find, forms, node, node-cache, secrets, settle, trace-element, value.
+// Uses: act, find, forms, node, node-cache, secrets, settle, value.
 
 const GET_BODY = getterOf(Document.prototype, "body");
 const GET_READY = getterOf(Document.prototype, "readyState");

@@ -184,3 +184,35 @@ fn what_was_done_without_its_effect_is_not_done_again() {
     let report = made.run(&json!({ "model": "none", "login": "own", "guard": "off" }));
     assert_eq!((&report["code"], ordered(served)), (&json!("POSTCONDITION_FAILED"), 3), "{report:#}");
 }
+
+#[test]
+fn a_form_whose_fields_were_emptied_meanwhile_is_not_sent() {
+    let form = |script: &str| {
+        format!(
+            "{STYLE}<title>Form</title><label>Name <input></label><button onclick=\"fetch('/sent/' + document.querySelector('input').value)\">Send\
+             </button><script>{script}</script>"
+        )
+    };
+    let pages = |served: &TestServer| served.site.page("/", &form(""));
+    let sent = |served: &TestServer| served.site.requested().iter().filter(|path| path.contains("/sent/")).count();
+    let work = |stage: &Stage| {
+        stage.person.click("document.querySelector('input')");
+        stage.person.write("Ada");
+        stage.person.click("document.querySelector('button')");
+        stage.served.api.until("the form", &stage.path("/events?limit=5000"), |_| sent(&stage.served) == 1);
+    };
+    let text = "\n## Step 1: Fill it in\nType Ada into Name.\n\n## Step 2: Send\nPress Send.\n";
+    let steps =
+        |events: &[Value]| json!({ "1": [event(events, "input", "Name")], "2": [event(events, "click", "\"Send\"")] });
+    let Some(made) = Made::new(&Task { pages: &pages, work: &work, text, steps: &steps }) else { return };
+    let served = &made.stage.served;
+    let run = || made.run(&json!({ "model": "none", "login": "own", "guard": "off" }));
+    assert_eq!((&run()["status"], sent(served)), (&json!("done"), 2));
+    // The page sets its fields when it has loaded, and shows the button then.
+    let late = "const field = document.querySelector('input'), button = document.querySelector('button'); button.hidden = true; \
+        field.addEventListener('input', () => setTimeout(() => { field.value = ''; button.hidden = false }, 600))";
+    served.site.page("/", &form(late));
+    let report = run();
+    // The button is looked for until it is there: by then the field is empty.
+    assert_eq!((&report["code"], sent(served)), (&json!("NOT_ACTIONABLE"), 2), "{report:#}");
+}

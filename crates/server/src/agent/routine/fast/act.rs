@@ -24,7 +24,7 @@ use cdpilot::sync::pause;
 /// Position of a call that opens the page again.
 const REOPENED: usize = usize::MAX;
 impl Turn<'_> {
-    fn fast_mut(&mut self) -> Option<&mut super::FastRun> {
+    pub(super) fn fast_mut(&mut self) -> Option<&mut super::FastRun> {
         let run = self.routine.as_mut()?;
         run.set_changed();
         run.report.fast.as_mut()
@@ -93,6 +93,10 @@ impl Turn<'_> {
                     return self.hand_over(cause(super::super::ends::POSTCONDITION_FAILED, sought, found));
                 }
             }
+        }
+        // Right before it is done: the page may have changed while the element was looked for.
+        if let Some(why) = self.changed_field(&pages, &tab, &action) {
+            return self.hand_over(why);
         }
         let before = super::effects::present(&pages, &tab, &action, &self.replaced());
         let run = self.routine.as_ref();
@@ -194,6 +198,7 @@ impl Turn<'_> {
                     Ok(Fast::Next)
                 }
                 Followed::Yes { is_seen, is_certain } => {
+                    self.keep_filled(&pages, &action, result["navigated"] == true);
                     let address = current_address(&pages, self.tab_now(action.tab).as_deref());
                     // A page may put what was typed into its address.
                     let address = address.map(|url| match self.offer.cover(&url) == url {

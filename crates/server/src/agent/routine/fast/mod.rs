@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `state` | what is stored: the plan, the action in progress |
 //! | `act` | calling the tool |
+//! | `filled` | fields that still hold what was filled in |
 //! | `find` | looking for the element |
 //! | `list` | the entries of a list |
 //! | `read` | values that are read from pages |
@@ -20,6 +21,7 @@ mod act;
 mod call;
 mod effects;
 mod end;
+mod filled;
 mod find;
 mod heal;
 mod list;

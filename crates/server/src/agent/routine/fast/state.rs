@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::RoutineRun;
 use super::super::report::{RunCause, StepStatus};
+use super::filled::Filled;
 use super::{NO_MODEL, cause};
 use crate::replay::{FastAction, FastStep, Found, Plan, ReadPlace, Seen, Surveyed, value_key, values_of};
 
@@ -36,6 +37,8 @@ pub(in crate::agent::routine) struct FastRun {
     at: usize,
     /// Up to which position of the step its list was looked at, and after which position nothing more was in it.
     surveyed: (usize, Option<usize>),
+    /// Fields of the present page that were filled in.
+    pub(super) filled: Vec<Filled>,
     /// Refs of elements that were used in entries of its list.
     used: Vec<String>,
     /// The call in progress.
