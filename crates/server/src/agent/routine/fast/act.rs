@@ -187,7 +187,7 @@ impl Turn<'_> {
                     None => "the recorded page".to_owned(),
                 };
                 let found = format!("it was done once, and the server answered with status {status}");
-                return self.hand_over(cause(super::super::ends::POSTCONDITION_FAILED, sought, found));
+                return self.hand_over_done(call, cause(super::super::ends::POSTCONDITION_FAILED, sought, found));
             }
             return match self.follow_effects(&pages, &call, &action, &result) {
                 Followed::Held => {
@@ -213,13 +213,7 @@ impl Turn<'_> {
                     }
                     Ok(Fast::Next)
                 }
-                Followed::No(why) => {
-                    // A run that is resumed looks for the effects again, and does not do it again.
-                    if let Some(fast) = self.fast_mut().filter(|fast| fast.only) {
-                        fast.call = Some(call);
-                    }
-                    self.hand_over(why)
-                }
+                Followed::No(why) => self.hand_over_done(call, why),
             };
         }
         self.failed_fast(&pages, &call, action, &result)
@@ -250,18 +244,15 @@ impl Turn<'_> {
                 fast.advance(call.n, true, false);
                 return Ok(Fast::Next);
             }
-            if let Some(fast) = self.fast_mut().filter(|fast| fast.only) {
-                fast.call = Some(call.clone());
-            }
             let found = "it was interrupted, and the page does not show whether it was done";
-            return self.hand_over(cause(INTERRUPTED, sought, found));
+            return self.hand_over_done(call.clone(), cause(INTERRUPTED, sought, found));
         }
         // The page is gone, and the call with it, which may have had its effect.
         let is_gone = action.as_ref().and_then(|action| self.tab_now(action.tab));
         if is_gone.is_some_and(|target| !pages.targets().contains(&target)) && code == Code::BrowserNotRunning.as_str()
         {
-            let found = "the browser ended during the action, and it is not known whether it was done; see there, and start the run again";
-            return self.hand_over(cause(INTERRUPTED, sought, found));
+            let found = "the browser ended during the action, so it is not known whether it was done; look at the site, then start the run again";
+            return self.hand_over_done(call.clone(), cause(INTERRUPTED, sought, found));
         }
         let is_replaced = code == Code::StaleRef.as_str() || code == Code::ApprovalVoid.as_str();
         if is_replaced && self.fast_mut().is_some_and(super::FastRun::may_retry) {
@@ -300,6 +291,15 @@ impl Turn<'_> {
     pub(super) fn tab_now(&self, tab: u64) -> Option<String> {
         let fast = self.routine.as_ref()?.report.fast.as_ref()?;
         fast.tabs.get(&tab).cloned()
+    }
+
+    /// As [`hand_over`](Self::hand_over), for an action that was done, or may have been: a run that is resumed looks for its effects again, and
+    /// does not do it again.
+    fn hand_over_done(&mut self, call: FastCall, why: RunCause) -> Result<Fast, Error> {
+        if let Some(fast) = self.fast_mut().filter(|fast| fast.only) {
+            fast.call = Some(call);
+        }
+        self.hand_over(why)
     }
 
     /// Hands the step in progress to the model, or ends a run without one.

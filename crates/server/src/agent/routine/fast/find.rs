@@ -81,8 +81,9 @@ impl Turn<'_> {
                 return Found::Held;
             }
             let how = Strictness { anywhere: false, strict: is_optional };
+            let found = look(pages, tab, anchor, &action.frame, how);
             let elsewhere = self.is_elsewhere(pages, tab, n, action);
-            let why = match look(pages, tab, anchor, &action.frame, how) {
+            let why = match found {
                 Ok(_) if elsewhere.is_some() => {
                     let found = format!("the page {}", elsewhere.unwrap_or_default());
                     cause(TARGET_NOT_FOUND, format!("{} in the page {}", described(anchor), action.page), found)
