@@ -23,6 +23,17 @@ use cdpilot::sync::pause;
 
 /// Position of a call that opens the page again.
 const REOPENED: usize = usize::MAX;
+/// Codes of calls that may have had their effect although they failed.
+const OPEN_ENDS: [Code; 8] = [
+    Code::Interrupted,
+    Code::Timeout,
+    Code::PageBusy,
+    Code::TabGone,
+    Code::Cancelled,
+    Code::BrowserNotRunning,
+    Code::BrowserError,
+    Code::Internal,
+];
 impl Turn<'_> {
     pub(super) fn fast_mut(&mut self) -> Option<&mut super::FastRun> {
         let run = self.routine.as_mut()?;
@@ -236,7 +247,7 @@ impl Turn<'_> {
         if *result == crate::agent::repair::not_started() {
             return Ok(Fast::Next);
         }
-        if code == Code::Interrupted.as_str() {
+        if OPEN_ENDS.iter().any(|open| open.as_str() == code) {
             if let Some(action) = &action
                 && self.is_done_after_all(pages, call, action)
                 && let Some(fast) = self.fast_mut()
@@ -244,14 +255,9 @@ impl Turn<'_> {
                 fast.advance(call.n, true, false);
                 return Ok(Fast::Next);
             }
-            let found = "it was interrupted, and the page does not show whether it was done";
-            return self.hand_over_done(call.clone(), cause(INTERRUPTED, sought, found));
-        }
-        // The page is gone, and the call with it, which may have had its effect.
-        let is_gone = action.as_ref().and_then(|action| self.tab_now(action.tab));
-        if is_gone.is_some_and(|target| !pages.targets().contains(&target)) && code == Code::BrowserNotRunning.as_str()
-        {
-            let found = "the browser ended during the action, so it is not known whether it was done; look at the site, then start the run again";
+            let found = format!(
+                "it did not end as it should ({error}), so it is not known whether it was done; look at the site, then start the run again"
+            );
             return self.hand_over_done(call.clone(), cause(INTERRUPTED, sought, found));
         }
         let is_replaced = code == Code::StaleRef.as_str() || code == Code::ApprovalVoid.as_str();
