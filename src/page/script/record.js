@@ -2,13 +2,9 @@
 //
 // Only trusted events count. The listeners are on the window, before those of the page when the document begins with them, so a
 // page that stops its events stops nothing here. One gesture (a press of the pointer or of a key) causes at most one event of each
-// kind. What is reported is kept until it is acknowledged, and reported again until then.
-// Uses: act, forms, list, node, node-cache, record-fields, settle, state, trace-element, value.
+// kind.
+// Uses: act, forms, list, node, node-cache, record-fields, record-reports, settle, state, trace-element, value.
 
-const MOST_UNACKNOWLEDGED = 3000;
-const MOST_PAYLOAD = 60000;
-const RESEND_MS = 1500;
-const AT_ONCE = 200;
 // A run of typing is reported with each key; in a text longer than this, at most once in this time.
 const LONG_TEXT = 4000;
 const TYPING_MS = 200;
@@ -18,14 +14,9 @@ const GESTURE_MS = 5000;
 const SCROLLED_MS = 2500;
 const HOVER_MS = 1500;
 const DRAG_DISTANCE = 8;
-// More events than a person causes: the bucket and what it regains in a second.
-const BUCKET = 400;
-const REGAINED = 60;
 
 // Events that tell what else is in the list.
 const LISTED = /^(click|change|focus)$/;
-// Events with screenshots.
-const PICTURED = /^(click|change|submit|focus|drag|file_chosen)$/;
 const FROM_POINT_IN_ROOT = ShadowRoot.prototype.elementFromPoint;
 const IS_TOP = window.top === window;
 /** @type {any} */
@@ -43,16 +34,10 @@ const SHOWING = /(^|;)\s*(display|visibility|opacity|max-height|height|transform
 /** @type {any} */
 let recorder = null;
 
-class Recorder {
+class Recorder extends Reports {
   constructor({ binding, signal }) {
-    this.binding = binding;
+    super(binding);
     this.signal = signal;
-    this.last = 0;
-    /** By number: the text, and when it was last sent. */
-    this.waiting = new Map();
-    this.dropped = 0;
-    this.bucket = BUCKET;
-    this.filled = performance.now();
     this.gesture = null;
     this.typing = null;
     this.scrolling = null;
@@ -60,7 +45,6 @@ class Recorder {
     this.values = new WeakMap();
     this.lists = new WeakMap(); // what was reported of their entries
     this.told = { of: 0, list: [] }; // the last event that told some
-    this.roots = new Set();
     this.trail = [];
     this.mutations = [];
     this.drag = null;
@@ -145,84 +129,6 @@ class Recorder {
     this.settle();
     this.observer.disconnect();
     for (const root of [window, ...this.roots]) for (const type of Object.keys(HANDLERS)) UNLISTEN.call(root, type, this.on, { capture: true });
-  }
-
-  // Reports.
-
-  /** Whether an event more is plausible; a page that floods events is stopped here. */
-  admits() {
-    const now = performance.now();
-    this.bucket = Math.min(BUCKET, this.bucket + ((now - this.filled) / 1000) * REGAINED);
-    this.filled = now;
-    if (this.bucket < 1) {
-      this.dropped++;
-      return false;
-    }
-    this.bucket--;
-    return true;
-  }
-
-  /** Reports an event. `replaces`: the number of the one that it says more of. Returns its number; 0 if it was dropped. */
-  send(kind, element, data, { replaces = 0, at = 0, cause = 0, pressed = 0 } = {}) {
-    if (kind !== "gap" && !this.admits()) return 0;
-    if (this.dropped && kind !== "gap") {
-      const count = this.dropped;
-      this.dropped = 0;
-      this.send("gap", null, { count, why: "the page caused more events than a person can" });
-    }
-    const n = ++this.last;
-    const report = {
-      doc: token,
-      n,
-      of: replaces || n,
-      at: performance.timeOrigin + (at || performance.now()),
-      kind,
-      element,
-      data,
-      cause,
-      pressed: pressed ? performance.timeOrigin + pressed : 0,
-      url: String(location.href).slice(0, 4000),
-      title: cutText(GET_TITLE.call(document)),
-      areas: PICTURED.test(kind) ? sensitiveAreas(this.roots) : [],
-    };
-    let text = JSON.stringify(withoutTyped(report));
-    if (text.length > MOST_PAYLOAD) text = JSON.stringify(withoutTyped({ ...report, element: element && { ...element, html: "", text: "" }, data: kind === "input" ? { ...data, value: cutText(data.value || ""), cut: true } : data, areas: [] }));
-    this.waiting.set(n, { text, at: performance.now() });
-    if (this.waiting.size > MOST_UNACKNOWLEDGED) {
-      for (const old of this.waiting.keys()) {
-        this.waiting.delete(old);
-        this.dropped++;
-        break;
-      }
-    }
-    this.pass(text);
-    return n;
-  }
-
-  pass(text) {
-    try {
-      globalThis[this.binding](text);
-    } catch {
-      // Reported again later.
-    }
-  }
-
-  resend() {
-    const now = performance.now();
-    let left = AT_ONCE;
-    for (const one of this.waiting.values()) {
-      if (left-- <= 0) break;
-      if (now - one.at < RESEND_MS) continue;
-      one.at = now;
-      this.pass(one.text);
-    }
-  }
-
-  acknowledge(n) {
-    for (const known of this.waiting.keys()) {
-      if (known > n) break;
-      this.waiting.delete(known);
-    }
   }
 
   tick() {

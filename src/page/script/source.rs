@@ -54,6 +54,7 @@ concat!(
     include_str!("anchor.js"),
     include_str!("value-place.js"),
     include_str!("record-fields.js"),
+    include_str!("record-reports.js"),
     include_str!("record.js"),
     "globalThis.__cdpilot = {token, calls, idOf, nodeOf, adopt};\nreturn token;\n})",
 )

@@ -210,6 +210,14 @@ pub struct Area {
     pub height: f64,
 }
 
+impl Container {
+    /// Whether it is an entry of a list, with a title.
+    #[must_use]
+    pub fn is_entry(&self) -> bool {
+        matches!(&*self.kind, "row" | "item" | "card") && !self.title.trim().is_empty()
+    }
+}
+
 /// What is around an element and distinguishes it from others that look alike.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::{FastAction, What};
 use super::same::{folded, key};
-use crate::record::draft::Anchor;
+use super::target::name;
 use crate::record::{Container, Event};
 use crate::routine::Step;
 
@@ -190,6 +190,12 @@ impl FastList {
         self.known.get(&short_key(title)).copied().unwrap_or_default()
     }
 
+    /// A title as lists tell it.
+    #[must_use]
+    pub fn short(title: &str) -> String {
+        title.chars().take(TITLE).collect()
+    }
+
     /// Whether two titles are of the same entry.
     #[must_use]
     pub fn is_same_title(one: &str, other: &str) -> bool {
@@ -352,13 +358,11 @@ fn page(event: &Event) -> &str {
 }
 
 fn entry_of(action: &FastAction) -> Option<&Container> {
-    let container = action.element.as_ref()?.container.as_ref()?;
-    let is_entry = matches!(&*container.kind, "row" | "item" | "card") && !container.title.trim().is_empty();
-    is_entry.then_some(container)
+    action.element.as_ref()?.container.as_ref().filter(|container| container.is_entry())
 }
 
 fn short_key(title: &str) -> String {
-    folded(&title.chars().take(TITLE).collect::<String>())
+    folded(&FastList::short(title))
 }
 
 /// Whether an action leads to more entries.
@@ -366,13 +370,8 @@ fn is_pager(action: &FastAction) -> bool {
     let Some(element) = action.element.as_ref().filter(|_| matches!(action.what, What::Click { .. })) else {
         return false;
     };
-    let name = called(element).trim().to_lowercase();
+    let name = name(element).trim().to_lowercase();
     PAGERS.contains(&&*name) || (!name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()))
-}
-
-fn called(element: &Anchor) -> &str {
-    let all = [&element.name, &element.label, &element.text];
-    all.into_iter().find(|text| !text.trim().is_empty()).map_or("", String::as_str)
 }
 
 /// What is the same in the actions of alike entries.
@@ -382,7 +381,7 @@ fn shape(action: &FastAction) -> String {
         What::Dialog { .. } => "dialog".to_owned(),
         other => format!("{other:?}"),
     };
-    let (role, name) = element.map(|element| (&*element.role, key(called(element)))).unwrap_or_default();
+    let (role, name) = element.map(|element| (&*element.role, key(name(element)))).unwrap_or_default();
     format!("{what} {role} {name}")
 }
 
@@ -406,6 +405,7 @@ mod tests {
     use cdpilot::page::Button;
 
     use super::*;
+    use crate::record::draft::Anchor;
     use crate::routine::parse;
 
     fn click(name: &str, title: &str, event: u64) -> FastAction {

@@ -126,9 +126,9 @@ pub fn is_same_frame(recorded: &[FrameStep], seen: &[FrameStep]) -> bool {
 
 /// Whether two titles are the same. Rows and cards may differ in a counter alone; of a section it is how much is in it.
 fn is_same_title(own: &Container, other: &Container) -> bool {
-    match &*own.kind {
-        "row" | "item" | "card" => folded(&own.title) == folded(&other.title),
-        _ => key(&own.title) == key(&other.title),
+    match own.is_entry() {
+        true => folded(&own.title) == folded(&other.title),
+        false => key(&own.title) == key(&other.title),
     }
 }
 
@@ -173,7 +173,8 @@ fn texts(all: &[&Candidate]) -> Vec<String> {
     all.iter().map(|one| described(&Anchor::from(&one.element))).collect()
 }
 
-fn name(anchor: &Anchor) -> &str {
+/// What a recorded element is called: its name, its label or its text.
+pub(super) fn name(anchor: &Anchor) -> &str {
     let all = [&anchor.name, &anchor.label, &anchor.text];
     all.into_iter().find(|text| !text.trim().is_empty()).map_or("", String::as_str)
 }

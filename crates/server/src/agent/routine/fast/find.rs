@@ -8,7 +8,7 @@ use super::{NOT_ACTIONABLE, TARGET_AMBIGUOUS, cause};
 use crate::agent::turn::Turn;
 use crate::control::Profile;
 use crate::record::draft::Anchor;
-use crate::record::{Element, FrameStep, frame_path, stored_address};
+use crate::record::{Container, Element, FrameStep, frame_path, stored_address};
 use crate::replay::{Candidate, FastAction, Strictness, Target, What, described, is_same_frame, query, target};
 use cdpilot::page::ListEntry;
 use cdpilot::supervisor::FrameId;
@@ -26,7 +26,7 @@ pub(super) const LOOK: Duration = Duration::from_secs(5);
 /// How much longer it is waited for after its list was scrolled on.
 const SCROLLED: Duration = Duration::from_secs(2);
 /// Elements that a cause lists.
-pub(super) const MOST_LISTED: usize = 4;
+const MOST_LISTED: usize = 4;
 
 /// What looking for an element came to.
 pub(super) enum Found {
@@ -74,7 +74,7 @@ impl Turn<'_> {
         let mut until = begun + patience(action.seconds);
         let planned = self.routine.as_ref().and_then(|run| run.report.fast.as_ref()?.planned(n));
         let is_optional = at == 0 && planned.is_some_and(|step| step.if_shown);
-        let is_entry = anchor.container.as_ref().is_some_and(|one| matches!(&*one.kind, "row" | "item" | "card"));
+        let is_entry = anchor.container.as_ref().is_some_and(Container::is_entry);
         let mut reveal = if is_entry && !is_optional { Reveal::On } else { Reveal::Done };
         loop {
             if self.live.is_held() || self.cancel.is_set() {
@@ -176,22 +176,24 @@ impl Turn<'_> {
     }
 }
 
+/// The first of some texts, and how many more there are.
+pub(super) fn listed(all: &[String]) -> String {
+    let shown: Vec<&str> = all.iter().take(MOST_LISTED).map(String::as_str).collect();
+    let more = all.len().saturating_sub(MOST_LISTED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
 /// What a cause says when nothing was found.
 const NOTHING: &str = "nothing of this kind";
 
 pub(super) fn missed(anchor: &Anchor, found: &Target) -> RunCause {
-    let list = |all: &[String]| {
-        let shown: Vec<&str> = all.iter().take(MOST_LISTED).map(String::as_str).collect();
-        let more = all.len().saturating_sub(MOST_LISTED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("{}{more}", shown.join(", "))
-    };
     match found {
         Target::Several(_, all) => {
-            cause(TARGET_AMBIGUOUS, described(anchor), format!("{} of them: {}", all.len(), list(all)))
+            cause(TARGET_AMBIGUOUS, described(anchor), format!("{} of them: {}", all.len(), listed(all)))
         }
         Target::Absent(elsewhere) if !elsewhere.is_empty() => {
-            cause(TARGET_NOT_FOUND, described(anchor), format!("only elsewhere: {}", list(elsewhere)))
+            cause(TARGET_NOT_FOUND, described(anchor), format!("only elsewhere: {}", listed(elsewhere)))
         }
         _ => cause(TARGET_NOT_FOUND, described(anchor), NOTHING),
     }

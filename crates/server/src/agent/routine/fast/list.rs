@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::super::RoutineRun;
 use super::super::TARGET_NOT_FOUND;
 use super::super::report::{Item, ItemState, RunCause};
-use super::find::{AGAIN, LOOK, MOST_LISTED, lists, patience};
+use super::find::{AGAIN, LOOK, listed, lists, patience};
 use super::{Fast, NO_MODEL, cause};
 use crate::agent::Error;
 use crate::agent::turn::Turn;
@@ -21,8 +21,6 @@ use cdpilot::sync::{Deadline, pause};
 const END: Duration = Duration::from_millis(1_200);
 /// Longest time for going through a list.
 const WHOLE: Duration = Duration::from_secs(120);
-/// The longest title that a list tells, in characters.
-const TITLE: usize = 120;
 /// Most entries of a list.
 const MOST: usize = 1_000;
 /// Elements by which a list is looked for.
@@ -89,13 +87,9 @@ impl Turn<'_> {
         let surveyed = fast.survey(n, at, &seen, is_closing);
         let (is_nothing_meant, until) = match surveyed {
             Surveyed::Unknown(titles) => {
-                let shown: Vec<String> = titles.iter().take(MOST_LISTED).map(|title| format!("{title:?}")).collect();
-                let more = titles.len().saturating_sub(MOST_LISTED);
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                let found = format!(
-                    "entries that were not recorded: {}{more}; it is not known whether they are meant",
-                    shown.join(", ")
-                );
+                let titles: Vec<String> = titles.iter().map(|title| format!("{title:?}")).collect();
+                let found =
+                    format!("entries that were not recorded: {}; the step may or may not be for them", listed(&titles));
                 let why = cause(NO_MODEL, "the entries of the list that were recorded", found);
                 return self.hand_over(why);
             }
@@ -112,7 +106,7 @@ impl Turn<'_> {
         if is_nothing_meant {
             let count = step.list.map_or(0, |list| list.entries.len());
             let found = match is_lacking {
-                true => "its entries have no such element, as when they were done before".to_owned(),
+                true => "the recorded entries no longer have this element; they may have been done before".to_owned(),
                 false => format!("the list has none of the {count} entries that were recorded"),
             };
             return self.hand_over(cause(TARGET_NOT_FOUND, described_in(&first), found));
@@ -242,16 +236,12 @@ impl RoutineRun {
         let items: Vec<Item> = items.collect();
         let lacking: Vec<String> =
             list.lacking.iter().filter_map(|at| Some(format!("{:?}", list.entries.get(*at)?.title))).collect();
-        let count = lacking.len();
-        let note = match count {
-            0 => None,
-            1 => Some(format!("1 entry has no such element, as when it was done before: {}", lacking.concat())),
-            _ => {
-                let shown = lacking.get(..count.min(MOST_LISTED)).unwrap_or_default().join(", ");
-                let more = if count > MOST_LISTED { ", …" } else { "" };
-                Some(format!("{count} entries have no such element, as when they were done before: {shown}{more}"))
-            }
-        };
+        let note = (!lacking.is_empty()).then(|| {
+            format!(
+                "left out, because there is no such element in it (it may have been done before): {}",
+                listed(&lacking)
+            )
+        });
         if let Some(state) = self.report.state(n) {
             state.list = items;
             state.step.note = note;
@@ -291,7 +281,7 @@ fn seen_now(
         let mut seen = Seen::default();
         for one in found {
             for entries in one.entries {
-                let entries = entries.ok_or("more entries at once than are told apart")?;
+                let entries = entries.ok_or("a list with more than 300 entries")?;
                 // Another list may have the same buttons.
                 let is_known =
                     |entry: &ListEntry| list.is_known(&entry.title) || before.entries.contains_key(&entry.title);
@@ -303,7 +293,7 @@ fn seen_now(
                 }
             }
             for title in one.usable {
-                let title = title.chars().take(TITLE).collect::<String>();
+                let title = FastList::short(&title);
                 if seen.entries.contains_key(&title) {
                     *seen.usable.entry(title).or_default() += 1;
                 }
