@@ -2,7 +2,7 @@
 # Runs the tests: all of them, or those whose name contains one of the arguments. See crates/testkit/src/bin/testkit.
 #
 #   CDPILOT_TEST_ALL=1    exhaustive loops as a whole, instead of a share that CDPILOT_TEST_SEED selects
-#   RUST_TEST_THREADS=N   run N tests at a time (default: one and a half times the number of cores)
+#   RUST_TEST_THREADS=N   run N tests at a time (default: twice the number of cores)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

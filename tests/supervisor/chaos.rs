@@ -109,7 +109,7 @@ fn memory() -> u64 {
 #[test]
 fn repeated_connection_losses_lose_nothing() {
     alone(module_path!(), "repeated_connection_losses_lose_nothing", || {
-        let cuts = count("CDPILOT_TEST_CUTS", 30);
+        let cuts = count("CDPILOT_TEST_CUTS", 12);
         let baseline = Baseline::now();
         let Some(lease) = Lease::take_empty() else { return };
         let proxy = Proxy::of(lease.url());
@@ -144,7 +144,7 @@ fn repeated_connection_losses_lose_nothing() {
                     tally.over.store(true, Ordering::Relaxed);
                     panic!("cut {cut}: no connection: {:#?}", supervisor.view())
                 });
-                if cut % 10 == 0 {
+                if cut % 4 == 0 {
                     memories.push(memory());
                 }
             }

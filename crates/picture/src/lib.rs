@@ -5,6 +5,7 @@
 //! | `canvas` | decoding captures, pasting, resizing |
 //! | `encode` | PNG and JPEG, within limits |
 //! | `number_labels`, `digits` | labels with numbers: positions, drawing, the shapes of the digits |
+//! | `placing` | positions of labels around and inside elements |
 //! | `text` | drawing frames and lines of text |
 //! | `rect` | rectangles |
 
@@ -12,6 +13,7 @@ mod canvas;
 mod digits;
 mod encode;
 mod number_labels;
+pub mod placing;
 mod rect;
 mod text;
 

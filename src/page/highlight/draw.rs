@@ -4,7 +4,7 @@ use cdpilot_picture::{Canvas, Rect, TextSize, line_between, outline, write_on};
 
 use super::element::Use;
 use super::paging::Placed;
-use super::placing::centre;
+use cdpilot_picture::placing::centre;
 
 /// Width of the lines of boxes.
 const LINE: i64 = 2;

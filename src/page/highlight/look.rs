@@ -12,10 +12,10 @@ use super::discover::Found;
 use super::draw;
 use super::element::{ElementType, Hint, VisibleElement};
 use super::paging::{Placed, Target, TextLine, pages};
-use super::placing::hides;
 use super::ready::{Readiness, Signs};
 use crate::setters;
 use crate::sync::{Deadline, pause};
+use cdpilot_picture::placing::hides;
 
 /// Pauses before a page that is not ready is looked at again.
 const RETRIES: [Duration; 2] = [Duration::from_millis(250), Duration::from_millis(500)];

@@ -8,7 +8,6 @@
 //! | `redraw` | elements that a page has drawn anew |
 //! | `paging` | which elements are labelled together |
 //! | `ready` | whether the page is drawn far enough |
-//! | `placing` | positions of labels |
 //! | `draw` | boxes and labels |
 //! | `look` | a look: elements, and the picture of one page of them |
 //! | `preview` | one element before it is used |
@@ -30,7 +29,6 @@ mod element;
 mod ids;
 mod look;
 mod paging;
-mod placing;
 mod preview;
 mod ready;
 mod redraw;

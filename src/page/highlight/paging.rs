@@ -1,8 +1,8 @@
 //! Pages: which elements are labelled together, so that no label hides or touches anything but its own element.
 
 use super::super::screenshot::Rect;
-pub(super) use super::placing::TextLine;
-use super::placing::{Leave, Near, Scene, centre, is_near, overlap};
+pub(super) use cdpilot_picture::placing::TextLine;
+use cdpilot_picture::placing::{Leave, Near, Scene, centre, is_near, overlap};
 
 /// Maximum number of elements of a page: their lines have to fit into an observation.
 const MOST: usize = 90;
@@ -112,8 +112,8 @@ fn reading_order(boxes: &[Rect]) -> Vec<usize> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::placing::{LABEL_HEIGHT, hides};
     use super::*;
+    use cdpilot_picture::placing::{LABEL_HEIGHT, hides};
 
     const SIZE: (f64, f64) = (1280.0, 720.0);
     const WIDTH: f64 = 50.0;

@@ -73,7 +73,7 @@ fn a_navigation_waits_as_requested_and_returns_the_status() {
 
 #[test]
 fn a_navigation_that_opens_a_dialog_succeeds_and_reports_it() {
-    let Some(home) = TestHome::new("") else { return };
+    let Some(home) = TestHome::new("rescue_after_ms: 1000, rescue_after_load_ms: 0") else { return };
     let (profile, site) = (home.main(), &home.site);
     site.page("/", "<title>home</title>");
     site.page("/stay", "<title>stay</title><button>b</button><script>addEventListener('beforeunload', e => e.preventDefault())</script>");

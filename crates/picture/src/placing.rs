@@ -1,11 +1,11 @@
 //! Positions of labels: around and inside their elements, where they hide the least.
 
-use super::super::screenshot::Rect;
+use crate::Rect;
 
 /// Height of a label, in pixels of the picture.
-pub(super) const LABEL_HEIGHT: f64 = 18.0;
+pub const LABEL_HEIGHT: f64 = 18.0;
 /// Least distance between labels.
-pub(super) const GAP: f64 = 2.0;
+pub const GAP: f64 = 2.0;
 /// How far a label stands off at most, in pixels of the picture.
 const FAR: f64 = 46.0;
 /// Width of the border that neighbours may share.
@@ -22,15 +22,16 @@ const HIDDEN_HEIGHT: f64 = 0.25;
 
 /// A line of text, in pixels of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct TextLine {
-    pub(super) rect: Rect,
+pub struct TextLine {
+    /// Its box.
+    pub rect: Rect,
     /// Whether it is the value of a field, the text of a label, of a control or of a heading.
-    pub(super) vital: bool,
+    pub vital: bool,
 }
 
 /// What a label may cover, from the strictest to whatever there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Leave {
+pub enum Leave {
     /// Neither text nor other targets.
     Nothing,
     /// A small part of other text.
@@ -45,17 +46,20 @@ pub(super) enum Leave {
 
 /// What is in a picture besides the labels.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Scene<'a> {
+pub struct Scene<'a> {
     /// Width and height of the picture.
-    pub(super) size: (f64, f64),
-    pub(super) label_width: f64,
-    pub(super) boxes: &'a [Rect],
-    pub(super) lines: &'a [TextLine],
+    pub size: (f64, f64),
+    /// Width of every label, in pixels.
+    pub label_width: f64,
+    /// The boxes of all targets.
+    pub boxes: &'a [Rect],
+    /// The lines of text in view.
+    pub lines: &'a [TextLine],
 }
 
 /// What may be near a label of one box.
 #[derive(Debug)]
-pub(super) struct Near<'a> {
+pub struct Near<'a> {
     own: &'a Rect,
     boxes: Vec<&'a Rect>,
     lines: Vec<&'a TextLine>,
@@ -68,7 +72,7 @@ fn shared(one: &Rect, other: &Rect) -> f64 {
 }
 
 /// Whether a part of a line is hidden by a label.
-pub(super) fn hides(label: &Rect, line: &Rect) -> bool {
+pub fn hides(label: &Rect, line: &Rect) -> bool {
     label.and(line).is_some_and(|part| part.width > HIDDEN_WIDTH && part.height > HIDDEN_HEIGHT * line.height)
 }
 
@@ -76,17 +80,18 @@ fn holds_point(rect: &Rect, (x, y): (f64, f64)) -> bool {
     rect.x <= x && x <= rect.right() && rect.y <= y && y <= rect.bottom()
 }
 
-pub(super) fn centre(rect: &Rect) -> (f64, f64) {
+/// The middle of a box.
+pub fn centre(rect: &Rect) -> (f64, f64) {
     (rect.x + rect.width / 2.0, rect.y + rect.height / 2.0)
 }
 
 /// Whether two boxes overlap by more than the border that neighbours share.
-pub(super) fn overlap(one: &Rect, other: &Rect) -> bool {
+pub fn overlap(one: &Rect, other: &Rect) -> bool {
     one.and(other).is_some_and(|part| part.width > SHARED_BORDER && part.height > SHARED_BORDER)
 }
 
 /// Whether two labels are too near to each other.
-pub(super) fn is_near(label: &Rect, rect: &Rect) -> bool {
+pub fn is_near(label: &Rect, rect: &Rect) -> bool {
     let around =
         Rect { x: label.x - GAP, y: label.y - GAP, width: label.width + 2.0 * GAP, height: label.height + 2.0 * GAP };
     around.and(rect).is_some()
@@ -94,7 +99,7 @@ pub(super) fn is_near(label: &Rect, rect: &Rect) -> bool {
 
 impl<'a> Scene<'a> {
     /// What is near a box.
-    pub(super) fn near(&self, own: &'a Rect) -> Near<'a> {
+    pub fn near(&self, own: &'a Rect) -> Near<'a> {
         let candidates = self.candidates(own);
         let reach = FAR + self.label_width;
         let around = Rect {
@@ -158,7 +163,7 @@ impl<'a> Scene<'a> {
 
 impl Near<'_> {
     /// The best position for the label among those that `is_free` admits and that cover no more than they may.
-    pub(super) fn best(&self, leave: Leave, is_free: impl Fn(&Rect) -> bool) -> Option<Rect> {
+    pub fn best(&self, leave: Leave, is_free: impl Fn(&Rect) -> bool) -> Option<Rect> {
         let mut best: Option<(f64, Rect)> = None;
         for (rank, label) in (0_u16..).zip(&self.candidates) {
             if best.is_some_and(|(cost, _)| cost <= f64::from(rank) * 0.05) {
