@@ -70,7 +70,7 @@ fn an_id_never_becomes_that_of_another_row() {
     let mut seen = look(&tooled, "first");
     assert_eq!(seen.len(), 12, "{seen:?}");
     let (mut used, mut refused, mut redrawn) = (0, 0, 0);
-    for step in 0..rounds("CDPILOT_TEST_REDRAWS", 200, 600) {
+    for step in 0..rounds("CDPILOT_TEST_REDRAWS", 80, 600) {
         if rng.u8(..4) == 0 {
             titles = TITLES.to_vec();
             titles.truncate(4 + rng.usize(..3));
