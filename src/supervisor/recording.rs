@@ -77,7 +77,7 @@ pub(super) enum Order {
     Begin { spec: RecordingSpec, feed: FeedEnd },
     /// Another page is recorded too.
     Join { page: TargetId },
-    /// The feed was dropped.
+    /// A feed was dropped.
     End,
 }
 
@@ -186,12 +186,14 @@ impl Supervisor {
     pub(crate) fn record(&self, spec: RecordingSpec, deadline: Deadline<'_>) -> Result<RecordingFeed, Error> {
         let (sender, items) = crossbeam_channel::bounded(MOST_ITEMS);
         let counts = Arc::new(Counts::default());
-        let feed = FeedEnd { sender, counts: Arc::clone(&counts) };
+        let end = FeedEnd { sender, counts: Arc::clone(&counts) };
+        // Dropped when no answer comes in time: what begins later is over then.
+        let feed = RecordingFeed { items, counts, requests: self.requests.clone() };
         self.ask("beginning to record", deadline, |reply| Request::Recording {
-            order: Order::Begin { spec, feed },
+            order: Order::Begin { spec, feed: end },
             reply: Some(reply),
         })?;
-        Ok(RecordingFeed { items, counts, requests: self.requests.clone() })
+        Ok(feed)
     }
 
     /// Records another page too. Does nothing if it is recorded already.

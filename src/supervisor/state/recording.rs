@@ -47,7 +47,9 @@ impl State {
             Order::Begin { spec, feed } => self.begin_recording(spec, feed),
             Order::Join { page } => self.join_recording(&page),
             Order::End => {
-                self.end_recording();
+                if self.recordings.current.as_ref().is_some_and(|current| current.feed.is_over()) {
+                    self.end_recording();
+                }
                 Ok(())
             }
         };

@@ -197,7 +197,9 @@ pub(super) fn run(routine: &Routine, global: &Global, settings: &Settings, out: 
         What::Run(args) => return run::run(&link, args, global, out),
         What::Resume { name, run } => return run::resume(&link, name, run, global, out),
         What::Runs { name, run: None } => show::runs(&link.ask(&Request::at(op::ROUTINE_RUNS, &[name]))?, out),
-        What::Runs { name, run: Some(run) } => show::run(&link.ask(&Request::at(op::ROUTINE_RUN, &[name, run]))?, out),
+        What::Runs { name, run: Some(run) } => {
+            show::run(name, &link.ask(&Request::at(op::ROUTINE_RUN, &[name, run]))?, out)
+        }
         What::Export { name, format } => {
             let query = ExportRoutine { format: format.wanted() };
             show::exported(&link.ask(&Request::at(op::EXPORT_ROUTINE, &[name]).and(&query))?, out);

@@ -118,6 +118,7 @@ fn finish(
         Ended::Done => {
             show::result(&report, out);
             show::verification(&report, out);
+            show::proposal(name, &report, out);
             out.aside(&format!("done; `cdpilot routine runs {name} {}` shows the report", following.id));
             Ok(Exit::Done)
         }

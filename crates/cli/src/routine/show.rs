@@ -106,7 +106,7 @@ pub(super) fn runs(answer: &Value, out: &Out) {
     }
 }
 
-pub(super) fn run(report: &Value, out: &Out) {
+pub(super) fn run(name: &str, report: &Value, out: &Out) {
     out.object(report);
     let code = report["code"].as_str().map(|code| format!(" {}", clean(code))).unwrap_or_default();
     out.line(&format!("{}{code}, version {}", text(report, "status"), report["version"].as_u64().unwrap_or_default()));
@@ -115,6 +115,19 @@ pub(super) fn run(report: &Value, out: &Out) {
     }
     result(report, out);
     verification(report, out);
+    proposal(name, report, out);
+}
+
+/// The version that a run proposes, and how to decide about it.
+pub(super) fn proposal(name: &str, report: &Value, out: &Out) {
+    let Some(version) = report["proposed_version"].as_u64() else { return };
+    let before = report["version"].as_u64().unwrap_or_default();
+    let name = clean(name);
+    out.line(&format!("version {version} is proposed: it uses what the model has found"));
+    out.aside(&format!(
+        "`cdpilot routine show {name} --version {version} --against {before}` shows what differs; `cdpilot routine approve {name}` \
+         accepts it, `reject` does not"
+    ));
 }
 
 /// What the comparison with the recording has shown.

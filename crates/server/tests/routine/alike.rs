@@ -191,6 +191,38 @@ fn what_was_done_without_its_effect_is_not_done_again() {
 }
 
 #[test]
+fn a_button_that_is_another_one_under_the_pointer_is_not_pressed() {
+    let shop = |script: &str| {
+        format!(
+            "{STYLE}<title>Shop</title><button style='margin: 90px' onmouseover='{script}' onclick=\"fetch('/pressed/' + this.textContent)\">Save\
+             </button>"
+        )
+    };
+    let pages = |served: &TestServer| served.site.page("/", &shop(""));
+    let pressed = |served: &TestServer| -> Vec<String> {
+        let all = served.site.requested();
+        all.iter().filter_map(|path| Some(path.split_once("/pressed/")?.1.to_owned())).collect()
+    };
+    let work = |stage: &Stage| {
+        stage.person.click("document.querySelector('button')");
+        stage.served.api.until("the press", &stage.path("/events?limit=5000"), |_| pressed(&stage.served).len() == 1);
+    };
+    let text = "\n## Step 1: Save\nPress Save.\n";
+    let steps = |events: &[Value]| json!({ "1": [event(events, "click", "\"Save\"")] });
+    let Some(made) = Made::new(&Task { pages: &pages, work: &work, text, steps: &steps }) else { return };
+    let served = &made.stage.served;
+    for guard in ["off", "irreversible"] {
+        served.site.page("/", &shop("this.textContent = \"Destroy\""));
+        let report = made.run(&json!({ "model": "none", "login": "own", "guard": guard }));
+        assert_eq!((&report["status"], pressed(served)), (&json!("failed"), vec!["Save".to_owned()]), "{report:#}");
+    }
+    // A style is no other button.
+    served.site.page("/", &shop("this.style.color = \"red\""));
+    let report = made.run(&json!({ "model": "none", "login": "own", "guard": "off" }));
+    assert_eq!((&report["status"], pressed(served).len()), (&json!("done"), 2), "{report:#}");
+}
+
+#[test]
 fn a_form_whose_fields_were_emptied_meanwhile_is_not_sent() {
     let form = |script: &str| {
         format!(

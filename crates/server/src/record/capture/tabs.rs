@@ -13,6 +13,8 @@ const HISTORY: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(20);
 /// How long after an action a navigation may begin that it caused, in seconds.
 const CAUSED_WITHIN: f64 = 5.0;
+/// In this time after an action, in seconds, a person does not press the buttons of the browser.
+const PROMPT: f64 = 0.5;
 
 /// A recorded tab: its number, what it shows, and its last action.
 #[derive(Debug, Default)]
@@ -110,10 +112,13 @@ impl Tab {
         if is_typed && is_new { Moved::ByAddress } else { Moved::Onwards }
     }
 
-    /// The action for which the page itself went back or forward.
+    /// The action for which the page itself went back or forward. What the page says of it may be lost with the page; right after an
+    /// action that has led nowhere yet, no person has reached the button of the browser.
     pub(super) fn traversed(&mut self, at: f64) -> Option<u64> {
-        let then = self.last_traversal.take()?;
-        (at - then <= CAUSED_WITHIN).then(|| self.cause(at)).flatten()
+        let is_reported = self.last_traversal.take().is_some_and(|then| at - then <= CAUSED_WITHIN);
+        let moved = self.last_navigation.map_or(f64::NEG_INFINITY, |(_, then)| then);
+        let is_prompt = self.last_action.is_some_and(|(_, then)| then > moved && at - then <= PROMPT);
+        (is_reported || is_prompt).then(|| self.cause(at)).flatten()
     }
 
     /// The action that caused something at a time in Unix seconds.

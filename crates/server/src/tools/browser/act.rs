@@ -62,8 +62,27 @@ impl Handler for Recorded {
         if matches!(act.kind, ActKind::Evaluate { .. }) {
             return Err(ToolError::new(Code::BadRequest, "scripts are not recorded"));
         }
-        self::act(&self.browser.on(call), call, act, target.as_ref().and_then(Value::as_str))
+        let (browser, target) = (self.browser.on(call), target.as_ref().and_then(Value::as_str));
+        let Some(node) = pressed(&browser, &act.kind, target)? else {
+            return self::act(&browser, call, act, target);
+        };
+        // Pages may change an element when the pointer arrives. A guard binds what it allows.
+        let handle = browser.tab(target)?;
+        let now = handle.tab.effect(Some(&node), Using::Press, call.deadline).map_err(control::Error::from)?;
+        let _binding = call.scope.guard().is_none().then(|| handle.tab.bind_to(&now.node, now.identity.clone()));
+        self::act(&browser, call, act, target)
     }
+}
+
+/// The element that an action presses, if it names one by its ref.
+fn pressed(browser: &Browser<'_>, kind: &ActKind, target: Option<&str>) -> Result<Option<Node>, ToolError> {
+    let at = match kind {
+        ActKind::Click { at, .. } | ActKind::Check { at } | ActKind::Uncheck { at } => at,
+        _ => return Ok(None),
+    };
+    let Some(reference) = &at.reference else { return Ok(None) };
+    let (node, _) = browser.tab(target)?.tab.resolve(reference).map_err(control::Error::from)?;
+    Ok(Some(node))
 }
 
 /// The fields that are arguments, with the names of the arguments.

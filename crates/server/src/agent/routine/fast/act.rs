@@ -82,7 +82,7 @@ impl Turn<'_> {
             let answers = self.answers_of(n, &action, answer);
             let until = Instant::now() + SHORTEST;
             let open = loop {
-                let open = pages.dialogs(None).map(|(open, _)| open).unwrap_or_default();
+                let open = pages.dialogs(Some(&tab)).map(|(open, _)| open).unwrap_or_default();
                 if !open.is_empty() || Instant::now() >= until || self.cancel.is_set() {
                     break open;
                 }
