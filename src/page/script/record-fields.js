@@ -3,8 +3,18 @@
 
 const MOST_TYPED = 20000;
 
+// Elements that may have a shadow root, besides custom ones.
+const SHADOW_HOST = /^(article|aside|blockquote|div|footer|h[1-6]|header|main|nav|p|section|span)$/;
+const focusedHosts = new WeakSet();
+
 /** Whether an element may have a closed shadow root that is not known. */
-const isHostOfUnknown = (element) => isCustom(element) && !rootsOf(element);
+const isHostOfUnknown = (element) => (isCustom(element) || focusedHosts.has(element)) && !rootsOf(element);
+
+/** Notes that the focus is in an element that cannot have it itself: what has it is in a closed shadow root. */
+function noteFocusIn(element) {
+  if (isHtml(element) && SHADOW_HOST.test(nameOfTag(element)) && !has(element, "tabindex") && !isEditable(element)) focusedHosts.add(element);
+  return isHostOfUnknown(element);
+}
 
 const modifiersOf = (event) => [["Control", event.ctrlKey], ["Alt", event.altKey], ["Meta", event.metaKey], ["Shift", event.shiftKey]].filter(([, on]) => on).map(([name]) => name);
 

@@ -507,6 +507,7 @@ class Recorder extends Reports {
   }
 
   focused(event, target) {
+    if (noteFocusIn(target)) this.suspect();
     const control = controlAround(target);
     if (this.typing && this.typing.element !== control) this.typed(true);
     const gesture = this.gesture;

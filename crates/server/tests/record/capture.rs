@@ -185,7 +185,8 @@ fn frames_shadow_roots_and_stopped_events_are_recorded() {
          <div id=list style='position: absolute; left: 520px; top: 100px; width: 200px; height: 100px; overflow: auto'>
          <p style='height: 900px'>Long</p></div>
          <input type=range id=level aria-label=Level style='position: absolute; left: 10px; top: 350px; width: 200px'>
-         <script>customElements.define('closed-box', class extends HTMLElement {{ constructor() {{
+         <div id=plain style='position: absolute; left: 600px; top: 10px; width: 200px'></div>
+         <script>plain.attachShadow({{mode: 'closed'}}).innerHTML = '<input aria-label=Inside>'; customElements.define('closed-box', class extends HTMLElement {{ constructor() {{
          super(); this.attachShadow({{mode: 'closed'}}).innerHTML = '<button>Hidden</button>'; }} }});
          for (const type of ['pointerdown', 'mousedown', 'click', 'input', 'change', 'keydown', 'focusin', 'scroll'])
          addEventListener(type, (event) => event.stopImmediatePropagation(), true);
@@ -200,6 +201,9 @@ fn frames_shadow_roots_and_stopped_events_are_recorded() {
     person.click_at((120.0, 120.0));
     person.click_at((120.0, 180.0));
     person.click_at((30.0, 20.0));
+    person.click_at((620.0, 20.0));
+    stage.served.api.until("the field", &stage.path("/events"), |answer| answer.to_string().contains("\"Inside\""));
+    person.write("Hi");
     person.drag((110.0, 358.0), (190.0, 358.0));
     // What a page does by itself is nobody's work.
     person.eval(
@@ -214,6 +218,8 @@ fn frames_shadow_roots_and_stopped_events_are_recorded() {
             "click button \"Inner\"",
             "click button \"Deepest\"",
             "click button \"Hidden\"",
+            "click textbox \"Inside\"",
+            "input textbox \"Inside\" \"Hi\"",
             "change slider \"Level\" \"92\"",
             "scroll generic \"\"",
         ]
