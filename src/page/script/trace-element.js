@@ -295,6 +295,8 @@ function traced(element) {
     container: containerOf(element) || undefined,
     state: buttonState(element),
     sensitive,
+    // A form may put it into the next address.
+    parameter: sensitive ? attr(element, "name") || undefined : undefined,
   };
 }
 

@@ -233,6 +233,24 @@ fn frames_shadow_roots_and_stopped_events_are_recorded() {
 }
 
 #[test]
+fn a_password_that_a_form_puts_into_the_next_address_is_covered() {
+    let html = "<title>In</title><form action=/in><input type=password name='x 1'><input name=who value=Ann><button>Go</button></form>";
+    let Some(stage) = Stage::showing(html) else { return };
+    stage.served.site.page("/in", "<title>Welcome</title><button>Next</button>");
+    let person = &stage.person;
+    person.click("document.querySelector('input')");
+    person.write("zebra-4711");
+    person.click("document.querySelector('button')");
+    let welcome = |answer: &Value| of_type(answer, "page_view").any(|event| event["page"]["title"] == "Welcome");
+    stage.served.api.until("the next page", &stage.path("/events"), welcome);
+    person.click("document.querySelector('button')");
+    let events = json!(stage.events()).to_string();
+    assert!(events.contains("/in?x+1=[secret]&who=Ann"), "{events}");
+    let bytes = stored_bytes(stage.served.home.root());
+    assert!(!bytes.windows(10).any(|part| part == b"zebra-4711"), "it is in a file");
+}
+
+#[test]
 fn dialogs_files_popups_and_reloads_are_recorded() {
     let Some(served) = TestServer::browsing() else { return };
     let html =

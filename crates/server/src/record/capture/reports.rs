@@ -15,6 +15,8 @@ use cdpilot::supervisor::{FrameId, TargetId};
 
 /// How long after an action its second screenshot is taken, unless something else happens before.
 const AFTERWARDS: Duration = Duration::from_millis(700);
+/// Most names of sensitive fields that are kept.
+const MOST_PARAMETERS: usize = 200;
 
 impl Worker {
     pub(super) fn report(&mut self, reported: Reported) {
@@ -77,6 +79,10 @@ impl Worker {
             self.find_closed_roots(page);
         }
         let Some(kind) = rows::event_type(report) else { return };
+        let parameter = report.element.as_ref().and_then(|element| element.get("parameter")?.as_str());
+        if let Some(parameter) = parameter.filter(|_| self.parameters.len() < MOST_PARAMETERS) {
+            self.parameters.insert(parameter.to_owned());
+        }
         let Some(tab) = self.tabs.get(page) else { return };
         let key = (report.doc.clone(), report.of);
         let known = self.rows.get(&key).copied();

@@ -1,5 +1,7 @@
 //! Reports and entries of the event log as events of the recording.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::super::{Actor, Event, EventType, FrameStep, PageShown};
@@ -79,6 +81,26 @@ pub(crate) fn address(url: &str) -> String {
     }
     let url: String = url.chars().take(MOST_TEXT).collect();
     Secrets::default().cover(&url).into_owned()
+}
+
+/// An address without the values of parameters: a form may send what was typed into a sensitive field in it.
+pub(super) fn without_values(url: &str, parameters: &BTreeSet<String>) -> String {
+    let mut out = String::with_capacity(url.len());
+    for piece in url.split_inclusive(['?', '&', ';', '#']) {
+        let (pair, end) = match piece.char_indices().next_back() {
+            Some((at, c)) if "?&;#".contains(c) => piece.split_at(at),
+            _ => (piece, ""),
+        };
+        let named = pair.split_once('=').filter(|(name, _)| {
+            let name = name.replace('+', " ");
+            parameters.contains(&*percent_encoding::percent_decode_str(&name).decode_utf8_lossy())
+        });
+        match named {
+            Some((name, _)) => out.extend([name, "=", Secrets::COVER, end]),
+            None => out.push_str(piece),
+        }
+    }
+    out
 }
 
 /// Whether an address is that of the browser's page for new tabs, in which nothing is recorded.

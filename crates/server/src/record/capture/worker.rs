@@ -1,6 +1,6 @@
 //! The thread that receives reports and writes events.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -76,6 +76,8 @@ pub(super) struct Worker {
     pub(super) actions: Actions,
     /// The events of reports, by document and number.
     pub(super) rows: HashMap<(String, u64), u64>,
+    /// The names under which forms send sensitive fields that were used.
+    pub(super) parameters: BTreeSet<String>,
     /// Events that are not stored yet, with the reports that they acknowledge.
     pub(super) waiting: Vec<Event>,
     pub(super) reports: Vec<Reported>,
@@ -119,6 +121,7 @@ impl Worker {
             documents: Documents::default(),
             actions: Actions::after(seen),
             rows: HashMap::new(),
+            parameters: BTreeSet::new(),
             waiting: Vec::new(),
             reports: Vec::new(),
             failing: None,
@@ -245,8 +248,19 @@ impl Worker {
         self.push(event)
     }
 
-    pub(super) fn push(&mut self, event: Event) -> u64 {
+    pub(super) fn push(&mut self, mut event: Event) -> u64 {
         let index = event.event_index;
+        if !self.parameters.is_empty() {
+            let cover = |url: &mut String| *url = rows::without_values(url, &self.parameters);
+            cover(&mut event.page.url);
+            event.frame.iter_mut().for_each(|frame| cover(&mut frame.url));
+            if let Some(container) = event.element.as_mut().and_then(|element| element.container.as_mut()) {
+                cover(&mut container.href);
+            }
+            if let Some(Value::String(url)) = event.data.get_mut("url") {
+                cover(url);
+            }
+        }
         match self.waiting.iter_mut().find(|waiting| waiting.event_index == index) {
             Some(waiting) => *waiting = event,
             None => self.waiting.push(event),
