@@ -223,6 +223,8 @@ mod store_files;
 mod store_load;
 #[path = "store/recordings.rs"]
 mod store_recordings;
+#[path = "store/search.rs"]
+mod store_search;
 mod support;
 #[path = "tools/browser.rs"]
 mod tools_browser;
@@ -259,3 +261,5 @@ mod tools_visual_states;
 mod tools_visual_steps;
 #[path = "tools/web.rs"]
 mod tools_web;
+#[path = "toolset/search.rs"]
+mod toolset_search;

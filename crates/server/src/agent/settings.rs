@@ -30,7 +30,7 @@ impl Mode {
         match self {
             Self::Chat => "chat",
             Self::RoutineReplay => "routine_replay",
-            Self::Compile => "compile",
+            Self::Compile => crate::store::COMPILE_MODE,
         }
     }
 

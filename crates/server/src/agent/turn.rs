@@ -186,7 +186,7 @@ impl<'a> Turn<'a> {
             Confirm::Auto if model.profile == Size::Small => Confirm::Always,
             other => other,
         };
-        offer.scope = offer.scope.confirming(confirm);
+        offer.scope = offer.scope.confirming(confirm).in_conversation(&live.id);
         let flags = offer.flags(model, &settings, confirm);
         let names: Vec<String> = settings.secrets().into_iter().chain(lent.keys().cloned()).collect();
         let system = match compile.is_some() {

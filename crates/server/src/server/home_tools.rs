@@ -1,6 +1,6 @@
 //! The tools offered over MCP: one toolbox for all profiles and sessions of the home.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -10,6 +10,7 @@ use crate::control::{self, Control};
 use crate::llm::{self, Models};
 use crate::mcp::client::Servers;
 use crate::mcp::server::ToolServer;
+use crate::store::Store;
 use crate::tools::toolsets::{Problem, setting_problems};
 use crate::tools::{Toolbox, ToolboxError, ToolboxOptions, enabled, secrets_of_models, secrets_with};
 use cdpilot::redact::{ChangingSecrets, Secrets};
@@ -61,15 +62,24 @@ pub struct HomeTools {
     /// Held while the models are read, changed and written, so that of two requests the second sees the result of the first.
     /// No other operation waits for it.
     writes: Mutex<()>,
+    store: OnceLock<Store>,
 }
 
 impl HomeTools {
     /// Tools for these browsers. Nothing is started yet.
     pub(super) fn new(control: &Arc<Control>) -> Self {
         let (state, of_models, writes) = (Mutex::default(), ChangingSecrets::default(), Mutex::default());
-        let tools = Self { control: Arc::clone(control), state, of_models, writes };
+        let tools = Self { control: Arc::clone(control), state, of_models, writes, store: OnceLock::new() };
         tools.models_changed();
         tools
+    }
+
+    /// Gives the tools the database of the home.
+    pub(super) fn set_store(&self, store: &Store) {
+        let _ = self.store.set(store.clone());
+        if let State::Open(opened) = &*self.state.lock() {
+            opened.toolbox.set_store(store.clone());
+        }
     }
 
     /// The secrets to redact in texts of pages and in results of tools. They follow the settings of the models.
@@ -178,6 +188,9 @@ impl HomeTools {
             State::Unused => {}
         }
         let toolbox = Toolbox::open_with(&self.control, &ToolboxOptions::default(), &self.of_models)?;
+        if let Some(store) = self.store.get() {
+            toolbox.set_store(store.clone());
+        }
         // First, because the settings may name their toolsets.
         let servers = Servers::attach(&toolbox);
         if let Err(problem) = Models::of(self.control.home()) {

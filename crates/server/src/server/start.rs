@@ -336,6 +336,7 @@ fn open_agent(
             tracing::warn!("the database was damaged; it is kept as {}, and a new one was begun", damaged.display());
         }
         let (tools, store) = (Arc::clone(tools), opened.store);
+        tools.set_store(&store);
         let toolbox = move || tools.toolbox().map_err(|problem| problem.to_string());
         let agents = crate::agent::Agents::new(Arc::clone(control), toolbox, store.clone())?;
         let recordings = crate::record::Recordings::new(Arc::clone(control), store.clone(), own_addresses)?;

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, Statement, params};
 use serde_json::Value;
 
 use super::batch::REFERENCE;
+use super::search::searched;
 use super::{Batch, Error, IntentOutcome, KEPT_IMAGES, QuestionKind, Store, now, text_of};
 use super::{compilations, runs};
 use cdpilot::sync::Deadline;
@@ -154,9 +155,14 @@ impl Target<'_> {
             }
         }
         let first = count + 1;
+        let sql = "INSERT INTO texts (conversation, at, role, body) VALUES (?1, ?2, ?3, ?4)";
+        let mut insert_text = self.on.prepare(sql)?;
         for body in &batch.messages {
             count += 1;
             append(&mut insert, count, body)?;
+            if let Some((role, text)) = searched(body) {
+                insert_text.execute(params![self.id, self.at, role, text])?;
+            }
         }
         Ok((first, count))
     }

@@ -6,6 +6,9 @@ use serde_json::Value;
 use super::{Error, NewRoutine, Store, StoredRecording, StoredRoutine, recordings, routines, text_of};
 use cdpilot::sync::Deadline;
 
+/// The mode of their conversations, which lists and searches leave out.
+pub(crate) const COMPILE_MODE: &str = "compile";
+
 impl Store {
     /// Stores the state of a compilation that begins. Returns the recording as it was before: its compilation has ended.
     ///

@@ -45,6 +45,7 @@ mod recordings;
 mod routines;
 mod runs;
 mod schema;
+mod search;
 mod texts;
 mod writer;
 
@@ -60,6 +61,7 @@ pub use batch::{Batch, image_reference};
 pub use browser_ids::{BrowserBinding, BrowserLookup, RegisteredBrowser};
 pub use calls::{Intent, IntentOutcome, Question, QuestionKind};
 pub use commit::Committed;
+pub(crate) use compilations::COMPILE_MODE;
 pub use conversations::{Conversation, ConversationState, NewConversation};
 pub use error::Error;
 pub use read::{Image, StoredEvent, StoredMessage};
@@ -69,6 +71,7 @@ pub use recordings::{
 };
 pub use routines::{NewRoutine, RoutineChange, RoutineVersion, StoredRoutine, Trust, VersionState};
 pub use runs::{RunChange, RunStatus, StoredRun};
+pub use search::{MOST_TERMS, StoredText, Term, TextQuery};
 
 use crate::config::Home;
 use cdpilot::sync::Deadline;

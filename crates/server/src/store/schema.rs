@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::Error;
 
 /// Step `n` leads from format `n` to format `n + 1`. Steps that were released are never changed.
-pub(super) const STEPS: &[&str] = &[AGENT, ROUTINES, RECORDINGS, STEP_EVENTS, ACTIONS];
+pub(super) const STEPS: &[&str] = &[AGENT, ROUTINES, RECORDINGS, STEP_EVENTS, ACTIONS, TEXTS];
 
 /// Conversations of the agent, and ids of browsers.
 const AGENT: &str = "
@@ -197,6 +197,38 @@ CREATE TABLE actions (
     body TEXT NOT NULL,
     PRIMARY KEY (conversation, n)
 ) STRICT;
+";
+
+/// Texts that are searched.
+const TEXTS: &str = "
+CREATE TABLE texts (
+    n INTEGER PRIMARY KEY AUTOINCREMENT,
+    conversation TEXT NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+    at REAL NOT NULL,
+    role TEXT NOT NULL,
+    body TEXT NOT NULL
+) STRICT;
+CREATE INDEX texts_by_conversation ON texts (conversation, n);
+CREATE VIRTUAL TABLE texts_by_word USING fts5 (
+    body, content = 'texts', content_rowid = 'n', tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3'
+);
+CREATE VIRTUAL TABLE texts_by_part USING fts5 (
+    body, content = 'texts', content_rowid = 'n', tokenize = 'trigram remove_diacritics 1'
+);
+CREATE TRIGGER texts_added AFTER INSERT ON texts BEGIN
+    INSERT INTO texts_by_word (rowid, body) VALUES (new.n, new.body);
+    INSERT INTO texts_by_part (rowid, body) VALUES (new.n, new.body);
+END;
+CREATE TRIGGER texts_removed AFTER DELETE ON texts BEGIN
+    INSERT INTO texts_by_word (texts_by_word, rowid, body) VALUES ('delete', old.n, old.body);
+    INSERT INTO texts_by_part (texts_by_part, rowid, body) VALUES ('delete', old.n, old.body);
+END;
+INSERT INTO texts (conversation, at, role, body)
+    SELECT conversation, updated_at, json_extract(body, '$.role'), substr(json_extract(body, '$.content'), 1, 16000)
+    FROM messages JOIN conversations ON conversations.id = conversation
+    WHERE json_extract(body, '$.role') IN ('user', 'assistant', 'tool') AND json_extract(body, '$.kind') IS NULL
+        AND json_extract(body, '$.content') <> ''
+    ORDER BY updated_at, conversation, messages.n;
 ";
 
 /// The format of the file: 0 for a new one.

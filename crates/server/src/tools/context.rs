@@ -50,6 +50,7 @@ pub struct Scope {
     is_blind: bool,
     /// Which actions of the visual tools show a preview; `None`: as the settings say.
     confirm: Option<Confirm>,
+    conversation: Option<Arc<str>>,
 }
 
 impl std::fmt::Debug for Scope {
@@ -77,7 +78,20 @@ impl Scope {
             guard: None,
             is_blind: false,
             confirm: None,
+            conversation: None,
         }
+    }
+
+    /// The same for a conversation, by its id.
+    #[must_use]
+    pub fn in_conversation(&self, id: &str) -> Self {
+        Self { conversation: Some(id.into()), ..self.clone() }
+    }
+
+    /// The id of the conversation whose model calls; `None` for other callers.
+    #[must_use]
+    pub fn conversation(&self) -> Option<&str> {
+        self.conversation.as_deref()
     }
 
     /// The same for a model that gets no pictures: texts do not speak of them.

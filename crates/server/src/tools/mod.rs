@@ -19,6 +19,7 @@
 //! | `browser` | the browser |
 //! | `files` | files of the workspace |
 //! | `terminal` | commands |
+//! | `session_search` | earlier conversations |
 //! | `todo`, `clarify` | to-do list; questions to the user |
 //! | `web`, `search`, `vision` | pages as text, web search, questions about images |
 //!
@@ -53,6 +54,7 @@ mod registry;
 mod schema;
 mod search;
 mod secrets;
+mod session_search;
 mod terminal;
 mod todo;
 mod tool;

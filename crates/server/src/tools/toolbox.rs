@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::browser::BrowserTools;
 use super::files;
+use super::session_search::{self, HomeStore};
 use super::toolsets::{Enabled, Toolsets};
 use super::visual::VisualTools;
 use super::web::BackgroundTabs;
@@ -17,6 +18,7 @@ use super::{AskUser, Registry, RegistryError, Scope, clarify, search, secrets, t
 use crate::config::{Config, Home, Token};
 use crate::control::Control;
 use crate::llm::{self, Client, Models};
+use crate::store::Store;
 use cdpilot::redact::{ChangingSecrets, Secrets};
 use cdpilot::setters;
 
@@ -74,6 +76,7 @@ pub struct Toolbox {
     control: Arc<Control>,
     scope: Scope,
     models: Arc<ModelTools>,
+    store: HomeStore,
 }
 
 /// What depends on the settings of models.
@@ -115,10 +118,12 @@ impl Toolbox {
         let background = BackgroundTabs::new(Arc::clone(control));
         web::register(&registry, &background)?;
         search::register(&registry, &config.tools.search)?;
+        let store = HomeStore::default();
+        session_search::register(&registry, &store)?;
         let toolsets = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
         let scope = Scope::new(control.home(), config, options);
         let models = ModelTools { browser, background, secrets: of_models.clone(), file: Mutex::default() };
-        let toolbox = Self { registry, toolsets, control: Arc::clone(control), scope, models: Arc::new(models) };
+        let toolbox = Self { registry, toolsets, control: Arc::clone(control), scope, models: Arc::new(models), store };
         toolbox.apply_models()?;
         Ok(toolbox)
     }
@@ -160,6 +165,11 @@ impl Toolbox {
     fn file_version(&self) -> FileVersion {
         let facts = std::fs::metadata(self.control.home().root().join("llm.json")).ok()?;
         Some((facts.modified().ok()?, facts.len()))
+    }
+
+    /// Gives the tools the database of the home, which makes those available that need it.
+    pub fn set_store(&self, store: Store) {
+        self.store.set(store);
     }
 
     /// All tools, enabled or not.
