@@ -105,6 +105,8 @@ pub(super) enum Command {
     Tools(tool_settings::Tools),
     /// Store passwords that a model may type but never sees
     Secrets(secrets::Secrets),
+    /// Read and correct what models have noted for later conversations
+    Memory(super::notes::NotesArgs),
     /// Record what you do in a browser, to review it or to make a routine of it
     Record(super::record::Record),
     /// Write down tasks as routines, and let a model run them step by step

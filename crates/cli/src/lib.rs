@@ -8,6 +8,8 @@
 //! | `browser` | the commands that send a request to the control server |
 //! | `connect`, `client`, `autostart` | finding that server, sending requests, starting it |
 //! | `files` | writing files atomically |
+//! | `notes` | `cdpilot memory`: notes for later conversations |
+//! | `editor` | the editor of the user |
 //! | `secrets` | `cdpilot secrets`: secrets that conversations may type |
 //! | `local_tools` | tools that run in the command's own process and folder |
 //! | `serve`, `signals` | running the server |
@@ -29,6 +31,7 @@ mod completions;
 mod connect;
 mod demo;
 mod doctor;
+mod editor;
 mod eval;
 mod failure;
 mod files;
@@ -38,6 +41,7 @@ mod man;
 mod mcp;
 mod memory;
 mod models;
+mod notes;
 mod output;
 mod record;
 mod routine;
@@ -100,6 +104,7 @@ pub fn main() -> ExitCode {
         Command::Chat(args) => chat::run(&args, &cli.global, &settings, &out),
         Command::Tools(args) => tool_settings::run(&args, &settings, &out),
         Command::Secrets(args) => secrets::run(&args, &cli.global, &settings, &out),
+        Command::Memory(args) => notes::run(&args, &out),
         Command::Record(args) => record::run(&args, &cli.global, &settings, &out),
         Command::Routine(args) => routine::run(&args, &cli.global, &settings, &out),
         Command::Models(args) => models::run(&args, &cli.global, &settings, &out),

@@ -58,6 +58,8 @@ mod cli_find;
 #[path = "cli/homes.rs"]
 mod cli_homes;
 #[cfg(unix)]
+#[path = "cli/memory.rs"]
+mod cli_memory;
 #[path = "cli/models.rs"]
 mod cli_models;
 #[path = "cli/record.rs"]

@@ -261,5 +261,7 @@ mod tools_visual_states;
 mod tools_visual_steps;
 #[path = "tools/web.rs"]
 mod tools_web;
+#[path = "toolset/memory.rs"]
+mod toolset_memory;
 #[path = "toolset/search.rs"]
 mod toolset_search;

@@ -1,25 +1,21 @@
 //! Writing and changing a routine: in an editor, or from a file. A text that is refused is kept.
 
 use std::io::{self, IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::Value;
 
 use super::super::chat::link::Link;
 use super::super::client::Request;
+use super::super::editor;
 use super::super::failure::{Exit, Failure};
 use super::super::files;
 use super::super::output::{Out, clean, one_line};
-use super::super::settings::env;
 use cdpilot::code::Code;
 use cdpilot_server::api::operations as op;
 use cdpilot_server::api::{ChangeRoutine, CreateRoutine};
 
 /// Size limit of a text, bytes; the server accepts less.
 const MOST: u64 = 4 << 20;
-/// The editor if none is set.
-const EDITOR: &str = if cfg!(windows) { "notepad" } else { "vi" };
 
 const TEMPLATE: &str = "\
 # Workflow: What this routine achieves
@@ -58,11 +54,11 @@ pub(super) fn edit(
             "there is no terminal for an editor; give the text with --file FILE, or --file - for stdin",
         ));
     }
-    let path = kept_path(name);
-    write(&path, old)?;
+    let path = editor::kept_path(name);
+    editor::write(&path, old)?;
     loop {
-        open_editor(&path)?;
-        let text = read(&path)?;
+        editor::open(&path)?;
+        let text = editor::read(&path)?;
         if before.is_some() && text == old {
             let _ = std::fs::remove_file(&path);
             out.aside("nothing was changed");
@@ -138,41 +134,4 @@ fn again() -> bool {
     let _ = write!(io::stderr(), "Press Enter to edit it again, or Ctrl-C to leave: ");
     let mut line = String::new();
     io::stdin().read_line(&mut line).is_ok_and(|count| count > 0)
-}
-
-/// Where a text is while it is edited: in the folder for temporary files, so that it survives a failure.
-fn kept_path(name: &str) -> PathBuf {
-    let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
-    std::env::temp_dir().join(format!("cdpilot-{plain}-{:08x}.md", fastrand::u32(..)))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|problem| Failure::internal(format!("cannot write {}: {problem}", path.display())))
-}
-
-fn read(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path)
-        .map_err(|problem| Failure::internal(format!("cannot read {} again: {problem}", path.display())))
-}
-
-fn open_editor(path: &Path) -> Result<(), Failure> {
-    let editor = env("VISUAL").or_else(|| env("EDITOR")).unwrap_or_else(|| EDITOR.to_owned());
-    // It may have arguments, as in `code --wait`.
-    let mut words = editor.split_whitespace();
-    let program = words.next().unwrap_or(EDITOR);
-    let status = Command::new(program).args(words).arg(path).status();
-    let problem = match status {
-        Ok(status) if status.success() => return Ok(()),
-        Ok(status) => format!("{program} ended with {status}"),
-        Err(problem) => format!("cannot start {program}: {problem}"),
-    };
-    Err(Failure::new(
-        Code::Internal,
-        format!("{problem}; set VISUAL or EDITOR, or give the text with --file. It is in {}", path.display()),
-    ))
 }

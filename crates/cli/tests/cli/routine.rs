@@ -22,7 +22,7 @@ const TEXT: &str = "# Workflow: Look around\n\n## Prerequisites\nStarting URL: h
                     ## Step 1: Look\nLook at the page.\n";
 
 /// Runs a command with something on its stdin.
-fn given(at: &AtHome, args: &[&str], text: &str) -> Ran {
+pub(crate) fn given(at: &AtHome, args: &[&str], text: &str) -> Ran {
     let mut child = at.program.command(args).stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();

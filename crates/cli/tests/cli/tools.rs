@@ -90,8 +90,8 @@ fn tools_are_listed_with_their_requirements() {
     assert_eq!(at.tool("mcp", "browser_cdp")["on"], false);
     assert_eq!(at.tool("cli", "web_search")["why"], "needs tools.search.url");
     assert!(at.tool("cli", "terminal")["why"].as_str().unwrap().contains("tools.terminal.enabled"));
-    let memory = at.tool("cdpilot-telegram", "memory");
-    assert!(memory["why"].as_str().unwrap().contains("MCP server"), "{memory}");
+    let schedules = at.tool("cdpilot-telegram", "cronjob");
+    assert!(schedules["why"].as_str().unwrap().contains("MCP server"), "{schedules}");
     assert_eq!(at.tool("cli", "mcp-files")["on"], false);
     let list = at.json("tools list --toolsets");
     let of = |name: &str| list["toolsets"].as_array().unwrap().iter().find(|set| set["name"] == name).unwrap().clone();
@@ -395,7 +395,7 @@ fn an_unavailable_tool_reports_the_reason() {
     for (args, named) in [
         (&["browser_clik"][..], "did you mean browser_click?"),
         (&["todo"], "`cdpilot tools enable todo`"),
-        (&["memory"], "MCP server"),
+        (&["cronjob"], "MCP server"),
         (&["web_search"], "tools.search.url"),
         (&["browser_drag", "--toolsets", "web"], "not in the toolsets given by --toolsets (web)"),
         (&["no tool at all"], "there is no tool"),
@@ -422,7 +422,7 @@ fn tools_are_described_without_a_server() {
     assert!(at.does("tool").contains("browser_navigate"));
     let list = at.json("tool");
     let names: Vec<&str> = list["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
-    assert!(names.contains(&"browser_click") && !names.contains(&"memory"), "{names:?}");
+    assert!(names.contains(&"browser_click") && !names.contains(&"cronjob"), "{names:?}");
 }
 
 /// A file is in the folder that the command was typed in, wherever the browser's server is; an address is the server's.

@@ -15,12 +15,13 @@ use super::live::{Interrupted, Live};
 use super::messages::{Entry, Kind};
 use super::prompts::Prompts;
 use super::repair;
-use super::settings::{Mode, NewConversation, REFUSED_HOSTS, Settings};
+use super::settings::{Mode, NOTES, NewConversation, REFUSED_HOSTS, Settings};
 use super::slots::Slots;
 use super::turn::NO_MODEL;
 use super::{Error, Follower, Permission, WRITE, compile, held_up, questions, routine, run};
 use crate::control::Control;
 use crate::llm::Models;
+use crate::memory::Memory;
 use crate::record::Recordings;
 use crate::store::{self, Batch, Conversation, ConversationState, Store};
 use crate::tools::Toolbox;
@@ -158,11 +159,18 @@ impl Agents {
             false => models.find(Some(alias))?.0.to_owned(),
         };
         inner.control.profile(new.profile.as_deref())?;
-        let settings = Settings::of(new);
+        let mut settings = Settings::of(new);
+        settings.more.remove(NOTES);
         let toolbox = inner.tools.toolbox().map_err(|problem| Error::Tools { problem })?;
         let resolved = toolbox.toolsets().resolve_all(&settings.toolsets, &std::collections::BTreeSet::new());
         if let Some(problem) = resolved.problems.into_iter().next() {
             return Err(problem.into());
+        }
+        if mode == Mode::Chat && resolved.tools.iter().any(|tool| tool == "memory") {
+            let notes = Memory::of(inner.control.home()).for_prompt();
+            if !notes.is_empty() {
+                settings.more.insert(NOTES.to_owned(), inner.cover(&notes)?.into());
+            }
         }
         if !settings.hosts().is_empty() {
             inner.control.hosts(&settings.hosts())?;

@@ -9,6 +9,7 @@ use super::events::{AGENT_EVENT, AgentEvent};
 use super::guard::{Resumed, Wanted};
 use super::held_up::Activity;
 use super::messages::Entry;
+use super::origin::{KEEPING, origin_read};
 use super::questions::Ask;
 use super::routine;
 use super::turn::{Draft, End, Picture, Turn};
@@ -332,7 +333,9 @@ impl Turn<'_> {
             let types = ["text", "fields"].iter().any(|name| arguments.contains_key(*name));
             guard.wire().begin_call(&cancel, types, texts_in(&arguments));
         }
-        let context = ToolContext::new(&self.session, &self.offer.scope, deadline);
+        let read = KEEPING.contains(&prepared.name()).then(|| origin_read(&self.entries)).flatten();
+        let scope = read.map_or_else(|| self.offer.scope.clone(), |origin| self.offer.scope.having_read(&origin));
+        let context = ToolContext::new(&self.session, &scope, deadline);
         let busy = self.live.busy(Activity::tool(prepared.name(), self.pages()));
         let called = self.offer.call(prepared.name(), &context, arguments);
         drop(busy);

@@ -28,6 +28,7 @@
 //! | `condense` | summaries in place of old messages |
 //! | `usage` | tokens and costs |
 //! | `offer` | the tools of a conversation |
+//! | `origin` | whether untrusted text was read, and from where |
 //! | `prompts` | system prompts |
 //! | `messages`, `events` | shapes of what is stored |
 //! | `error` | errors |
@@ -51,6 +52,7 @@ mod host_requests;
 mod live;
 mod messages;
 mod offer;
+mod origin;
 mod pictures;
 mod prompts;
 mod questions;

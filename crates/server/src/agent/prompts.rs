@@ -18,10 +18,11 @@ macro_rules! template {
 }
 
 /// The templates. Partials are named as other templates include them, prompts by profile and contents.
-const TEMPLATES: [(&str, &str, &str); 15] = [
+const TEMPLATES: [(&str, &str, &str); 16] = [
     // Partials first: the others include them.
     template!("data", "partials/data.hbs"),
     template!("help", "partials/help.hbs"),
+    template!("notes", "partials/notes.hbs"),
     template!("replay", "partials/replay.hbs"),
     template!("secrets", "partials/secrets.hbs"),
     template!("compile/system", "compile/system.hbs"),
@@ -72,6 +73,17 @@ struct Context<'a> {
     flags: Flags,
     /// How the secrets that it may type are named in texts; empty without any.
     secrets: &'a str,
+    /// The notes of earlier conversations; empty without any.
+    notes: &'a str,
+}
+
+/// The texts that a system prompt has.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Texts<'a> {
+    /// The names of the secrets that the model may type.
+    pub(super) secrets: &'a [String],
+    /// The notes of earlier conversations, as they were when this one began.
+    pub(super) notes: &'a str,
 }
 
 impl Flags {
@@ -129,22 +141,22 @@ impl Prompts {
         }
         for flags in Flags::all() {
             for (name, ..) in TEMPLATES.iter().filter(|(name, ..)| name.contains('/')) {
-                prompts.render(name, flags, &[])?;
+                prompts.render(name, flags, Texts::default())?;
             }
         }
         let one = ["example".to_owned()];
         for size in [Size::Big, Size::Small] {
-            prompts.system(size, Flags::default(), &one)?;
+            prompts.system(size, Flags::default(), Texts { secrets: &one, notes: "- example" })?;
         }
         Ok(prompts)
     }
 
-    /// The system prompt for a model. `secrets`: the names of those that it may type.
+    /// The system prompt for a model.
     ///
     /// # Errors
     /// [`Error::Prompt`].
-    pub(super) fn system(&self, size: Size, flags: Flags, secrets: &[String]) -> Result<String, Error> {
-        self.render(&name(size, SYSTEM), flags, secrets)
+    pub(super) fn system(&self, size: Size, flags: Flags, texts: Texts<'_>) -> Result<String, Error> {
+        self.render(&name(size, SYSTEM), flags, texts)
     }
 
     /// The system prompt of a compilation.
@@ -152,7 +164,7 @@ impl Prompts {
     /// # Errors
     /// [`Error::Prompt`].
     pub(super) fn compile(&self, flags: Flags) -> Result<String, Error> {
-        self.render("compile/system", flags, &[])
+        self.render("compile/system", flags, Texts::default())
     }
 
     /// The description of a tool for a model; `None` for tools without a prompt of their own.
@@ -162,14 +174,14 @@ impl Prompts {
     pub(super) fn tool(&self, size: Size, tool: &str, flags: Flags) -> Result<Option<String>, Error> {
         let name = name(size, tool);
         let is_known = tool != SYSTEM && TEMPLATES.iter().any(|(known, ..)| *known == name);
-        is_known.then(|| self.render(&name, flags, &[])).transpose()
+        is_known.then(|| self.render(&name, flags, Texts::default())).transpose()
     }
 
-    fn render(&self, name: &str, flags: Flags, secrets: &[String]) -> Result<String, Error> {
-        let named: Vec<String> = secrets.iter().map(|name| format!("`{{{{secret:{name}}}}}`")).collect();
+    fn render(&self, name: &str, flags: Flags, texts: Texts<'_>) -> Result<String, Error> {
+        let named: Vec<String> = texts.secrets.iter().map(|name| format!("`{{{{secret:{name}}}}}`")).collect();
         let text = self
             .templates
-            .render(name, &Context { flags, secrets: &named.join(", ") })
+            .render(name, &Context { flags, secrets: &named.join(", "), notes: texts.notes })
             .map_err(|error| self.wrong_render(name, &error))?;
         Ok(text.trim().to_owned())
     }
@@ -229,7 +241,7 @@ mod tests {
         assert_eq!(Flags::all().count(), 384);
         for flags in Flags::all() {
             for size in [Size::Big, Size::Small] {
-                let system = prompts.system(size, flags, &[]).unwrap();
+                let system = prompts.system(size, flags, Texts::default()).unwrap();
                 let tool = |name| prompts.tool(size, name, flags).unwrap().unwrap();
                 let element = tool("element_interaction");
                 let has = |part: &str| system.contains(part);
@@ -264,9 +276,10 @@ mod tests {
         let prompts = Prompts::of(&home).unwrap();
         for size in [Size::Big, Size::Small] {
             let flags = Flags { browser: true, help: true, ..Flags::default() };
-            let text = prompts.system(size, flags, &["shop".to_owned(), "shop_code".to_owned()]).unwrap();
+            let names = ["shop".to_owned(), "shop_code".to_owned()];
+            let text = prompts.system(size, flags, Texts { secrets: &names, notes: "" }).unwrap();
             assert!(text.contains("`{{secret:shop}}`, `{{secret:shop_code}}`"), "{text}");
-            assert!(!prompts.system(size, flags, &[]).unwrap().contains("secret:"));
+            assert!(!prompts.system(size, flags, Texts::default()).unwrap().contains("secret:"));
             assert_eq!(numbers(&text), (1..).take(numbers(&text).len()).collect::<Vec<u32>>(), "{text}");
         }
     }
@@ -311,7 +324,7 @@ mod tests {
         let (_folder, home) = home();
         replace(&home, "partials/help.hbs", "Call Ada.");
         let prompts = Prompts::of(&home).unwrap();
-        let text = prompts.system(Size::Big, Flags { help: true, ..Flags::default() }, &[]).unwrap();
+        let text = prompts.system(Size::Big, Flags { help: true, ..Flags::default() }, Texts::default()).unwrap();
         assert!(text.contains("Call Ada.") && !text.contains("CAPTCHA"), "{text}");
     }
 

@@ -83,6 +83,9 @@ pub(super) const HOSTS: &str = "hosts";
 /// The setting with the hosts that the person has refused since the last message.
 pub(super) const REFUSED_HOSTS: &str = "refused_hosts";
 
+/// The setting with the notes of earlier conversations.
+pub(super) const NOTES: &str = "notes";
+
 /// The stored settings of a conversation.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -137,6 +140,11 @@ impl Settings {
     /// Which actions of the visual tools show a preview; `None`: as the settings of the home say.
     pub(super) fn confirm(&self) -> Option<Confirm> {
         serde_json::from_value(self.more.get("confirm")?.clone()).ok()
+    }
+
+    /// The notes of earlier conversations, as they were when it was created.
+    pub(super) fn notes(&self) -> &str {
+        self.more.get(NOTES).and_then(Value::as_str).unwrap_or_default()
     }
 
     /// The names of the secrets that it may type.

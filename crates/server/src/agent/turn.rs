@@ -13,6 +13,7 @@ use super::guard::RunGuard;
 use super::live::{Interrupted, Live};
 use super::messages::{Entry, Kind, unanswered};
 use super::offer::Offer;
+use super::prompts::Texts;
 use super::routine::{Ending, RoutineRun};
 use super::settings::Settings;
 use super::slots::Slot;
@@ -191,7 +192,7 @@ impl<'a> Turn<'a> {
         let names: Vec<String> = settings.secrets().into_iter().chain(lent.keys().cloned()).collect();
         let system = match compile.is_some() {
             true => inner.prompts.compile(flags)?,
-            false => inner.prompts.system(model.profile, flags, &names)?,
+            false => inner.prompts.system(model.profile, flags, Texts { secrets: &names, notes: settings.notes() })?,
         };
         let prefix = format!("/agent/conversations/{}/images/", live.id);
         let image = |path: &str| {

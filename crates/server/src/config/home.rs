@@ -1,7 +1,7 @@
 //! The home folder.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::Error;
@@ -38,7 +38,9 @@ impl Home {
             return Err(Error::HomeIsFile { path: self.root.clone() });
         }
         private(&self.root)?;
-        for folder in [self.profiles(), self.media(), self.downloads(), self.uploads(), self.traces(), self.run()] {
+        for folder in
+            [self.profiles(), self.media(), self.downloads(), self.uploads(), self.traces(), self.memory(), self.run()]
+        {
             private(&folder)?;
             self.check_owner(&folder).map_err(|problem| Error::file("use", &folder, &problem))?;
         }
@@ -151,11 +153,27 @@ impl Home {
         self.root.join("traces")
     }
 
+    /// The folder of what is kept for later conversations.
+    #[must_use]
+    pub fn memory(&self) -> PathBuf {
+        self.root.join("memory")
+    }
+
     /// The folder with the address of the running server.
     #[must_use]
     pub fn run(&self) -> PathBuf {
         self.root.join("run")
     }
+}
+
+/// Replaces a file atomically; readable by its owner only.
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
 }
 
 /// Creates a private folder, or makes an existing one private.

@@ -27,6 +27,7 @@ pub use capabilities::check_capabilities;
 pub use choices::Layers;
 pub use error::Error;
 pub use home::Home;
+pub(crate) use home::replace_file;
 pub use kinds::{AutoSwitch, Bridge, Confirm, Policy, RawCdp, SecretsIn, Subresources, Transport, UserAgent};
 pub use nearest::nearest;
 pub use running::{Claim, Claimed, Running};
@@ -34,7 +35,7 @@ pub use settings::{
     Agent, Browser, Config, Guard, Navigation, Profile, RESERVED_PORT, Routines, Secrets, Server, TabLimits, Viewport,
 };
 pub use token::Token;
-pub use tools::{CustomTools, McpServer, McpTools, Platform, Search, Terminal, Tools};
+pub use tools::{CustomTools, McpServer, McpTools, Memory, Platform, Search, Terminal, Tools};
 
 /// Whether a file could not be opened because it, or a folder above it, does not exist.
 pub(crate) fn is_absent(problem: &std::io::Error) -> bool {

@@ -22,6 +22,8 @@ pub struct Tools {
     pub terminal: Terminal,
     /// The search engine of `web_search`.
     pub search: Search,
+    /// The notes for later conversations.
+    pub memory: Memory,
 }
 
 /// Settings of `tools.platforms.<name>`: tools of one entry point.
@@ -66,6 +68,14 @@ impl Default for Search {
     fn default() -> Self {
         Self { url: None, timeout_s: 15 }
     }
+}
+
+/// Settings of `tools.memory`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Memory {
+    /// Whether models keep notes without asking also after they have read untrusted text.
+    pub unasked: bool,
 }
 
 /// `custom_toolsets.<name>`: names of tools and toolsets.

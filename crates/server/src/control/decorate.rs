@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::{names, profile_file};
+use super::names;
 
 /// File that records what was written, so that it is written again only after a change.
 const MARKER: &str = "cdpilot-look.json";
@@ -53,7 +53,7 @@ pub(super) fn decorate(folder: &Path, appearance: &Appearance<'_>) -> std::io::R
         }
     })?;
     if is_new {
-        profile_file::replace(&folder.join(MARKER), wanted.to_string().as_bytes())?;
+        crate::config::replace_file(&folder.join(MARKER), wanted.to_string().as_bytes())?;
     }
     Ok(())
 }
@@ -103,7 +103,7 @@ fn change(path: &Path, with: impl FnOnce(&mut Value)) -> std::io::Result<()> {
     if after == before {
         return Ok(());
     }
-    profile_file::replace(path, after.to_string().as_bytes())
+    crate::config::replace_file(path, after.to_string().as_bytes())
 }
 
 /// Merges `new` into `all`.

@@ -1,7 +1,6 @@
 //! `profiles.json`: profiles created on request. `config.yaml` is only edited by the user.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -61,17 +60,7 @@ pub(super) fn read(home: &Home) -> Result<All, Error> {
 pub(super) fn write(home: &Home, all: &All) -> Result<(), Error> {
     let path = path(home);
     let text = serde_json::to_vec_pretty(all).map_err(|problem| file("write", &path, &problem.into()))?;
-    replace(&path, &text).map_err(|problem| file("write", &path, &problem))
-}
-
-/// Replaces a file atomically; readable by its owner only.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(path);
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    config::replace_file(&path, &text).map_err(|problem| file("write", &path, &problem))
 }
 
 fn file(doing: &'static str, path: &Path, problem: &std::io::Error) -> Error {

@@ -51,6 +51,8 @@ pub struct Scope {
     /// Which actions of the visual tools show a preview; `None`: as the settings say.
     confirm: Option<Confirm>,
     conversation: Option<Arc<str>>,
+    /// The origin of untrusted text that was read.
+    read: Option<Arc<str>>,
 }
 
 impl std::fmt::Debug for Scope {
@@ -79,7 +81,19 @@ impl Scope {
             is_blind: false,
             confirm: None,
             conversation: None,
+            read: None,
         }
+    }
+
+    /// The same for a caller that has read untrusted text: its origin, or the tool that returned it.
+    #[must_use]
+    pub fn having_read(&self, origin: &str) -> Self {
+        Self { read: Some(origin.into()), ..self.clone() }
+    }
+
+    /// The origin of untrusted text that the caller has read.
+    pub(in crate::tools) fn has_read(&self) -> Option<&str> {
+        self.read.as_deref()
     }
 
     /// The same for a conversation, by its id.

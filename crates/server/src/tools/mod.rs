@@ -19,7 +19,7 @@
 //! | `browser` | the browser |
 //! | `files` | files of the workspace |
 //! | `terminal` | commands |
-//! | `session_search` | earlier conversations |
+//! | `session_search`, `memory` | earlier conversations; notes for later ones |
 //! | `todo`, `clarify` | to-do list; questions to the user |
 //! | `web`, `search`, `vision` | pages as text, web search, questions about images |
 //!
@@ -49,6 +49,7 @@ mod clarify;
 mod context;
 mod files;
 mod guard;
+mod memory;
 mod outcome;
 mod registry;
 mod schema;

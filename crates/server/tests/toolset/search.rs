@@ -42,7 +42,8 @@ fn search(query: &str) -> Do {
 
 #[test]
 fn earlier_conversations_are_found_and_the_own_one_is_not() {
-    let todo = json!({ "todos": [{ "id": "1", "content": "Ask the lighthouse keeper for the key", "status": "pending" }] });
+    let todo =
+        json!({ "todos": [{ "id": "1", "content": "Ask the lighthouse keeper for the key", "status": "pending" }] });
     let mut tasks = tasks(vec![
         vec![Do::Call("todo", todo), Do::Say("The keeper lives in Dover.")],
         vec![search("lighthouse keeper"), search("zebra"), search(""), Do::Say("Found.")],
