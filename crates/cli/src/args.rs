@@ -107,6 +107,8 @@ pub(super) enum Command {
     Secrets(secrets::Secrets),
     /// Read and correct what models have noted for later conversations
     Memory(super::notes::NotesArgs),
+    /// List, export and bring saved instructions for models
+    Skill(super::skills::SkillArgs),
     /// Record what you do in a browser, to review it or to make a routine of it
     Record(super::record::Record),
     /// Write down tasks as routines, and let a model run them step by step

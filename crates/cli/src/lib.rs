@@ -8,6 +8,7 @@
 //! | `browser` | the commands that send a request to the control server |
 //! | `connect`, `client`, `autostart` | finding that server, sending requests, starting it |
 //! | `files` | writing files atomically |
+//! | `skills` | `cdpilot skill`: saved instructions for models |
 //! | `notes` | `cdpilot memory`: notes for later conversations |
 //! | `editor` | the editor of the user |
 //! | `secrets` | `cdpilot secrets`: secrets that conversations may type |
@@ -50,6 +51,7 @@ mod serve;
 mod settings;
 #[cfg(unix)]
 mod signals;
+mod skills;
 mod style;
 mod supervise;
 mod tool_calls;
@@ -105,6 +107,7 @@ pub fn main() -> ExitCode {
         Command::Tools(args) => tool_settings::run(&args, &settings, &out),
         Command::Secrets(args) => secrets::run(&args, &cli.global, &settings, &out),
         Command::Memory(args) => notes::run(&args, &out),
+        Command::Skill(args) => skills::run(&args, &out),
         Command::Record(args) => record::run(&args, &cli.global, &settings, &out),
         Command::Routine(args) => routine::run(&args, &cli.global, &settings, &out),
         Command::Models(args) => models::run(&args, &cli.global, &settings, &out),

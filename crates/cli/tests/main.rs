@@ -68,6 +68,8 @@ mod cli_record;
 mod cli_routine;
 #[path = "cli/run.rs"]
 mod cli_run;
+#[path = "cli/skills.rs"]
+mod cli_skills;
 #[path = "cli/state.rs"]
 mod cli_state;
 #[path = "cli/supervise.rs"]

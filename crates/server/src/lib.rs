@@ -10,14 +10,14 @@
 //! | [`record`] | what a person does in a browser, as events |
 //! | [`compile`] | what a model gets of a recording that it turns into a routine, and what it may submit |
 //! | [`replay`] | compares a run of a routine with its recording |
-//! | [`memory`] | notes for later conversations |
+//! | [`memory`], [`skills`] | notes for later conversations; texts that say how something is done |
 //! | [`tools`] | tools for models |
 //! | [`agent`] | conversations of a model that uses the browser |
 //! | [`mcp`] | clients and servers of the Model Context Protocol |
 //! | [`http`] | the HTTP engine, and the proxy of sessions whose hosts are restricted |
 //! | [`api`], [`server`] | types of the HTTP API; its routes |
 //!
-//! A module uses only the ones below it: `server` → `agent`, `mcp` → `tools` → `control`, `server` → `agent` → `compile` → `record` → `control`; `config`, `secrets`, `llm`, `memory`, `store` and
+//! A module uses only the ones below it: `server` → `agent`, `mcp` → `tools` → `control`, `server` → `agent` → `compile` → `record` → `control`; `config`, `secrets`, `llm`, `memory`, `skills`, `store` and
 //! `http` stand beside `control`.
 
 #[doc(hidden)]
@@ -43,6 +43,7 @@ pub mod routine;
 pub mod secrets;
 #[doc(hidden)]
 pub mod server;
+pub mod skills;
 #[doc(hidden)]
 pub mod store;
 pub mod tools;

@@ -265,3 +265,5 @@ mod tools_web;
 mod toolset_memory;
 #[path = "toolset/search.rs"]
 mod toolset_search;
+#[path = "toolset/skills.rs"]
+mod toolset_skills;

@@ -25,6 +25,8 @@ pub(super) enum Typed {
         text: Option<String>,
     },
     Routine(Option<String>),
+    /// Perhaps a skill: its name, and the whole line.
+    Skill(String, String),
     /// Not valid; the text says why.
     Wrong(String),
 }
@@ -40,6 +42,7 @@ pub(super) const HELP: &str = "\
 /tools list|enable|disable [NAME…] tools of the next conversation; NAME is a tool or toolset
 /browser connect URL|disconnect    use the browser at a CDP address from the next conversation on
 /routine [NAME [INPUT=VALUE]…]     list the routines, or run one
+/SKILL [TASK]                      follow a skill; `cdpilot skill list` lists them
 /quit                              leave; Ctrl-D too
 Anything else is a message to the model, or the answer to its question; once, origin, kind or refuse [WHY] answers an approval. During a run, /dialog and /stop work. Ctrl-C pauses a run; a second one leaves, and the run stays paused on the server.";
 
@@ -83,7 +86,8 @@ impl Typed {
             ("dialog", "dismiss") if more.is_empty() => Self::Dialog { accept: false, text: None },
             ("dialog", _) => Self::Wrong(format!("type {DIALOG}")),
             ("routine" | "routines", _) => Self::Routine(given),
-            _ => Self::Wrong(format!("there is no command /{word}; /help lists the commands")),
+            ("", _) => Self::Wrong("type /help for the commands".to_owned()),
+            _ => Self::Skill(word.to_owned(), line.to_owned()),
         }
     }
 }
@@ -115,12 +119,11 @@ mod tests {
             ("/dialog accept", Typed::Dialog { accept: true, text: None }),
             ("/dialog dismiss", Typed::Dialog { accept: false, text: None }),
             ("/routine", Typed::Routine(None)),
+            ("/book trains to Dover", Typed::Skill("book".to_owned(), "/book trains to Dover".to_owned())),
         ] {
             assert_eq!(Typed::parse(typed), read, "{typed}");
         }
-        for wrong in
-            ["/nonsense", "/tools enable", "/tools x", "/browser", "/dialog", "/dialog dismiss x", "/new x", "/"]
-        {
+        for wrong in ["/tools enable", "/tools x", "/browser", "/dialog", "/dialog dismiss x", "/new x", "/"] {
             assert!(matches!(Typed::parse(wrong), Typed::Wrong(_)), "{wrong}");
         }
     }

@@ -19,7 +19,8 @@ use super::{is_terminal, message};
 use cdpilot::browser::redact;
 use cdpilot::code::Code;
 use cdpilot_server::api::{RegisterBrowser, RunRoutine, operations as op};
-use cdpilot_server::config::Config;
+use cdpilot_server::config::{Config, Home};
+use cdpilot_server::skills::Skills;
 use cdpilot_server::tools::toolsets::Toolsets;
 
 const PROMPT: &str = "you:";
@@ -125,6 +126,13 @@ impl<'a> Chat<'a> {
             Typed::Disconnect => self.disconnect(),
             Typed::Dialog { accept, text } => self.dialog(accept, text),
             Typed::Routine(name) => self.routine(name.as_deref()),
+            Typed::Skill(name, line) => match Home::find().ok().and_then(|home| Skills::of(&home).get(&name).ok()) {
+                Some(_) => self.say(&line),
+                None => {
+                    let name = clean(&name);
+                    Err(Failure::usage(format!("there is no command or skill /{name}; /help lists the commands")))
+                }
+            },
             Typed::Wrong(problem) => Err(Failure::usage(problem)),
         }
     }

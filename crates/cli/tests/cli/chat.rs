@@ -149,7 +149,7 @@ fn messages_and_commands_come_from_a_pipe() {
         "Hello\n/model blind\nAsk me\nred\n/new\n/tools disable todo\n/tools list\nGo\n/nonsense\n/quit\nnever\n";
     let ran = piped(&at, lines);
     assert_eq!(ran.code, Some(2), "the last command failed: {ran:?}");
-    assert!(ran.stderr.contains("there is no command /nonsense"), "{ran:?}");
+    assert!(ran.stderr.contains("there is no command or skill /nonsense"), "{ran:?}");
     let places: Vec<Option<usize>> =
         ["Hi.", "from the next conversation on", "? Which colour?", "Thanks.", "todo: off", "New."]
             .iter()

@@ -23,6 +23,7 @@ use crate::control::Control;
 use crate::llm::Models;
 use crate::memory::Memory;
 use crate::record::Recordings;
+use crate::skills::Skills;
 use crate::store::{self, Batch, Conversation, ConversationState, Store};
 use crate::tools::Toolbox;
 use cdpilot::sync::{Deadline, Thread, spawn};
@@ -214,7 +215,8 @@ impl Agents {
             }
             let (batch, entries) = repair::repaired(inner, live, Batch::new())?;
             let text = inner.begin_routine(&live.id, text.clone())?;
-            let entry = Entry::user(Kind::Plain, &*text);
+            let told = inner.with_skill(&text);
+            let entry = Entry::user(Kind::Plain, told.as_deref().unwrap_or(&text));
             let batch = entries.iter().chain([&entry]).fold(batch, |batch, entry| batch.message(entry.body()));
             let event = AgentEvent::message(Source::User, &*text).into_value();
             let batch = batch
@@ -567,6 +569,15 @@ impl Inner {
     pub(super) fn cover(&self, text: &str) -> Result<String, Error> {
         let toolbox = self.tools.toolbox().map_err(|problem| Error::Tools { problem })?;
         Ok(toolbox.registry().secrets().cover_own(text).into_owned())
+    }
+
+    /// A message `/NAME TASK` with the text of the skill; `None` for others.
+    fn with_skill(&self, text: &str) -> Option<String> {
+        let command = text.strip_prefix('/')?;
+        let (name, task) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+        let skill = Skills::of(self.control.home()).get(name).ok()?;
+        let task = if task.trim().is_empty() { "Do what it says." } else { task.trim() };
+        Some(format!("Follow the skill {name} ({}):\n\n{}\n\nTask: {task}", skill.head.description, skill.body.trim()))
     }
 
     fn end(&self, deadline: Deadline<'_>) {

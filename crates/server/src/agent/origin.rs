@@ -7,9 +7,10 @@ use super::messages::{Entry, Kind, text_of};
 use crate::llm::Role;
 
 /// The tools that keep something for later conversations.
-pub(super) const KEEPING: [&str; 1] = ["memory"];
+pub(super) const KEEPING: [&str; 2] = ["memory", "skill_manage"];
 /// Tools whose results come from the program and its user.
-const OWN: [&str; 6] = ["memory", "todo", "clarify", "please_help_me", "request_host", "routine_step"];
+const OWN: [&str; 8] =
+    ["memory", "skills_list", "skill_manage", "todo", "clarify", "please_help_me", "request_host", "routine_step"];
 /// Longest origin, in characters.
 const MOST: usize = 200;
 

@@ -3,6 +3,9 @@
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cdpilot::sync::{Deadline, pause};
 
 use super::Error;
 
@@ -38,9 +41,8 @@ impl Home {
             return Err(Error::HomeIsFile { path: self.root.clone() });
         }
         private(&self.root)?;
-        for folder in
-            [self.profiles(), self.media(), self.downloads(), self.uploads(), self.traces(), self.memory(), self.run()]
-        {
+        let pages = [self.profiles(), self.media(), self.downloads(), self.uploads(), self.traces()];
+        for folder in pages.into_iter().chain([self.memory(), self.skills(), self.run()]) {
             private(&folder)?;
             self.check_owner(&folder).map_err(|problem| Error::file("use", &folder, &problem))?;
         }
@@ -159,6 +161,12 @@ impl Home {
         self.root.join("memory")
     }
 
+    /// The folder of skills, each in a folder with its name.
+    #[must_use]
+    pub fn skills(&self) -> PathBuf {
+        self.root.join("skills")
+    }
+
     /// The folder with the address of the running server.
     #[must_use]
     pub fn run(&self) -> PathBuf {
@@ -174,6 +182,23 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// How often a lock is tried.
+const LOCK_AGAIN: Duration = Duration::from_millis(5);
+
+/// Takes the lock of a file, which is created; it ends with the handle. All processes respect it. `None` when another one has it until
+/// the deadline.
+pub(crate) fn lock_file(path: &Path, deadline: Deadline<'_>) -> io::Result<Option<fs::File>> {
+    let file = fs::OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(fs::TryLockError::WouldBlock) if deadline.passed() => return Ok(None),
+            Err(fs::TryLockError::WouldBlock) => pause(LOCK_AGAIN),
+            Err(fs::TryLockError::Error(problem)) => return Err(problem),
+        }
+    }
 }
 
 /// Creates a private folder, or makes an existing one private.

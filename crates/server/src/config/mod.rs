@@ -27,7 +27,7 @@ pub use capabilities::check_capabilities;
 pub use choices::Layers;
 pub use error::Error;
 pub use home::Home;
-pub(crate) use home::replace_file;
+pub(crate) use home::{lock_file, replace_file};
 pub use kinds::{AutoSwitch, Bridge, Confirm, Policy, RawCdp, SecretsIn, Subresources, Transport, UserAgent};
 pub use nearest::nearest;
 pub use running::{Claim, Claimed, Running};

@@ -87,6 +87,7 @@ pub(super) fn fix(shared: &Shared, profiles: &Profiles) -> Vec<Fixed> {
         ("home", &home.uploads()),
         ("home", &home.traces()),
         ("home", &home.memory()),
+        ("home", &home.skills()),
         ("home", &home.run()),
     ] {
         if checks::open_to_others(path).unwrap_or(false) && restrict_to_owner(path).is_ok() {

@@ -59,7 +59,7 @@ pub(super) fn checked(content: &str, secrets: &Secrets) -> Result<String, Error>
 }
 
 /// Whether a character is not seen, or changes the direction of others.
-fn is_unseen(c: char) -> bool {
+pub(crate) fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(u32::from(c), 0xAD | 0x61C | 0x180E | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x206F
             | 0xFE00..=0xFE0F | 0xFEFF | 0xFFF9..=0xFFFB | 0xE0000..=0xE0FFF)

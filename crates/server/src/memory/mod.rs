@@ -10,24 +10,23 @@
 mod checks;
 mod notes;
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use checks::is_unseen;
 pub use notes::{AGENT, FROM, Note, Notes, PERSON};
 
-use crate::config::Home;
+use crate::config::{Home, lock_file, replace_file};
 use cdpilot::code::Code;
 use cdpilot::redact::Secrets;
-use cdpilot::sync::{Deadline, pause};
+use cdpilot::sync::Deadline;
 
 /// Changes that can be undone.
 const MOST_CHANGES: usize = 100;
-/// How often the lock is tried.
-const AGAIN: Duration = Duration::from_millis(5);
 /// Largest file that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -337,21 +336,12 @@ impl Memory {
     }
 
     fn put(&self, path: &Path, text: &str) -> Result<(), Error> {
-        crate::config::replace_file(path, text.as_bytes()).map_err(|problem| failed(path, problem))
+        replace_file(path, text.as_bytes()).map_err(|problem| failed(path, problem))
     }
 
     fn lock(&self, deadline: Deadline<'_>) -> Result<File, Error> {
         let path = self.folder.join("lock");
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-        let file = file.map_err(|problem| failed(&path, problem))?;
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(file),
-                Err(TryLockError::WouldBlock) if deadline.passed() => return Err(Error::Busy),
-                Err(TryLockError::WouldBlock) => pause(AGAIN),
-                Err(TryLockError::Error(problem)) => return Err(failed(&path, problem)),
-            }
-        }
+        lock_file(&path, deadline).map_err(|problem| failed(&path, problem))?.ok_or(Error::Busy)
     }
 }
 

@@ -19,7 +19,7 @@
 //! | `browser` | the browser |
 //! | `files` | files of the workspace |
 //! | `terminal` | commands |
-//! | `session_search`, `memory` | earlier conversations; notes for later ones |
+//! | `session_search`, `memory`, `skills` | earlier conversations; notes for later ones; saved instructions |
 //! | `todo`, `clarify` | to-do list; questions to the user |
 //! | `web`, `search`, `vision` | pages as text, web search, questions about images |
 //!
@@ -56,6 +56,7 @@ mod schema;
 mod search;
 mod secrets;
 mod session_search;
+mod skills;
 mod terminal;
 mod todo;
 mod tool;

@@ -14,7 +14,9 @@ use super::session_search::{self, HomeStore};
 use super::toolsets::{Enabled, Toolsets};
 use super::visual::VisualTools;
 use super::web::BackgroundTabs;
-use super::{AskUser, Registry, RegistryError, Scope, clarify, memory, search, secrets, terminal, todo, vision, web};
+use super::{
+    AskUser, Registry, RegistryError, Scope, clarify, memory, search, secrets, skills, terminal, todo, vision, web,
+};
 use crate::config::{Config, Home, Token};
 use crate::control::Control;
 use crate::llm::{self, Client, Models};
@@ -121,6 +123,7 @@ impl Toolbox {
         let store = HomeStore::default();
         session_search::register(&registry, &store)?;
         memory::register(&registry, control.home(), config, &secrets)?;
+        skills::register(&registry, control.home(), &secrets)?;
         let toolsets = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());
         let scope = Scope::new(control.home(), config, options);
         let models = ModelTools { browser, background, secrets: of_models.clone(), file: Mutex::default() };

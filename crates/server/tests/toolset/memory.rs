@@ -21,7 +21,7 @@ fn prompt(tasks: &Tasks) -> String {
 }
 
 /// A plan followed in a conversation with a guard; `decision` answers its questions. Returns the results, and what was asked.
-fn guarded(tasks: &Tasks, plan: usize, toolsets: &[&str], decision: &str) -> (Vec<Value>, Vec<Value>) {
+pub(crate) fn guarded(tasks: &Tasks, plan: usize, toolsets: &[&str], decision: &str) -> (Vec<Value>, Vec<Value>) {
     let id = tasks.create_as(&json!({ "toolsets": toolsets, "guard": "irreversible" }));
     let mut stream = tasks.send(&id, plan);
     let mut asked = Vec::new();

@@ -79,3 +79,18 @@ fn earlier_conversations_are_found_and_the_own_one_is_not() {
     }
     assert_eq!(called(served, "session_search", &json!({ "query": "lighthouse" }))["count"], 0);
 }
+
+#[test]
+fn the_set_of_the_command_line_stays_small() {
+    let served = TestServer::start();
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
+    let answer = served.api.ask("POST", "/mcp?toolsets=cdpilot-cli", Some(&body), "").json();
+    let tools = answer["result"]["tools"].as_array().unwrap();
+    let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
+    for name in ["memory", "session_search", "skills_list", "skill_view", "skill_manage"] {
+        assert!(names.contains(&name), "{name} in {names:?}");
+    }
+    let bytes = json!(tools).to_string().len();
+    assert!(bytes < 24 * 1024, "{bytes} bytes");
+    println!("{} tools, {bytes} bytes", tools.len());
+}
