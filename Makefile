@@ -18,7 +18,7 @@ WIDGETS ?=
 # Run only tests whose name contains one of these words; default: all.
 T ?=
 
-.PHONY: help browser driver shell demo test test-all test-fast try-model grid bench bench-page bench-record bench-observations bench-peers bench-replay bench-schema bench-widgets peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server eval faults
+.PHONY: help browser driver shell demo test test-all test-fast try-model grid bench bench-page bench-record bench-observations bench-peers bench-replay bench-schema bench-search bench-widgets peers fuzz lint doc fmt full-protocol never-block schemathesis soak soak-server eval faults
 
 help: ## list all targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 24
@@ -54,6 +54,9 @@ bench: browser ## measure round trips, floods and parallel calls, compared with 
 bench-page: browser ## measure snapshots and clicks, compared with bare calls and, if Node is installed, playwright-core
 	-cd benches/page && npm ci --ignore-scripts --no-audit --no-fund
 	$(CARGO) bench --bench page
+
+bench-search: ## measure the search over earlier conversations, compared with a scan
+	$(CARGO) bench -p cdpilot-server --bench search
 
 bench-record: browser ## measure a click in a recorded page, compared with the same click without a recording
 	$(CARGO) bench -p cdpilot-server --bench record
