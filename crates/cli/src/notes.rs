@@ -1,6 +1,7 @@
 //! `cdpilot memory`: the notes that models keep for later conversations.
 
 use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -112,20 +113,27 @@ pub(super) fn run(args: &NotesArgs, out: &Out) -> Result<Exit, Failure> {
         What::Edit { target, file } => {
             let target = Target::from(*target);
             let before = memory.read(target)?;
-            let text = match file {
-                Some(file) => files::read_text(file, MOST)?,
-                None => edited(target, &before)?,
+            let (text, kept) = match file {
+                Some(file) => (files::read_text(file, MOST)?, None),
+                None => edited(target, &before).map(|(text, path)| (text, Some(path)))?,
             };
-            if Notes::parse(&text) == before {
-                out.aside("nothing was changed");
-                return Ok(Exit::Done);
-            }
-            let notes = memory.edit(target, &text, lock)?;
+            // A file replaces what is there; in an editor it was read before.
+            let read = file.is_none().then_some(&before);
+            let notes = match Notes::parse(&text) == before {
+                true => before,
+                false => memory.edit(target, &text, read, Deadline::after(LOCK)).inspect_err(|_| {
+                    if let Some(path) = &kept {
+                        out.aside(&format!("your text is kept in {}", path.display()));
+                    }
+                })?,
+            };
+            kept.iter().for_each(|path| drop(std::fs::remove_file(path)));
             changed(target, &notes, out);
         }
         What::Undo => {
             let (target, notes) = memory.undo(lock)?;
-            changed(target, &notes, out);
+            state(target, &notes, out);
+            out.line(&format!("undone: {} has {} now", target.as_str(), counted(&notes)));
         }
         What::Forget { target, text } => {
             let target = Target::from(*target);
@@ -138,7 +146,7 @@ pub(super) fn run(args: &NotesArgs, out: &Out) -> Result<Exit, Failure> {
 }
 
 /// Has a person edit the notes.
-fn edited(target: Target, before: &Notes) -> Result<String, Failure> {
+fn edited(target: Target, before: &Notes) -> Result<(String, PathBuf), Failure> {
     if !io::stdin().is_terminal() {
         return Err(Failure::usage(
             "there is no terminal for an editor; give the notes with --file FILE, or --file - for stdin",
@@ -147,9 +155,7 @@ fn edited(target: Target, before: &Notes) -> Result<String, Failure> {
     let path = editor::kept_path(&format!("memory-{}", target.as_str()));
     editor::write(&path, &before.print())?;
     editor::open(&path)?;
-    let text = editor::read(&path)?;
-    let _ = std::fs::remove_file(&path);
-    Ok(text)
+    Ok((editor::read(&path)?, path))
 }
 
 fn print(memory: &Memory, target: Target, notes: &Notes, out: &Out) {
@@ -165,11 +171,19 @@ fn print(memory: &Memory, target: Target, notes: &Notes, out: &Out) {
 }
 
 fn changed(target: Target, notes: &Notes, out: &Out) {
-    out.object(&json!({ "ok": true, "target": target, "text": notes.shown(), "chars": notes.chars(), "limit": target.limit() }));
-    let count = notes.0.len();
-    let plural = if count == 1 { "" } else { "s" };
+    state(target, notes, out);
     out.line(&format!(
-        "{}: {count} note{plural} now; `cdpilot memory undo` takes the last change back",
-        target.as_str()
+        "{} has {} now; `cdpilot memory undo` takes the last change back",
+        target.as_str(),
+        counted(notes)
     ));
+}
+
+fn counted(notes: &Notes) -> String {
+    let count = notes.0.len();
+    format!("{count} note{}", if count == 1 { "" } else { "s" })
+}
+
+fn state(target: Target, notes: &Notes, out: &Out) {
+    out.object(&json!({ "ok": true, "target": target, "text": notes.shown(), "chars": notes.chars(), "limit": target.limit() }));
 }

@@ -26,7 +26,7 @@ fn notes_are_listed_edited_forgotten_and_taken_back() {
     // A person adds a note, and the other one keeps its origin.
     let text = "- Prefers window seats <!-- agent -->\nSpeaks German\n";
     let edited = given(&at, &["memory", "edit", "user", "--file", "-"], text);
-    assert!(edited.code == Some(0) && edited.stdout.contains("user: 2 notes now"), "{edited:?}");
+    assert!(edited.code == Some(0) && edited.stdout.contains("user has 2 notes now"), "{edited:?}");
     let listed = run(&["list"]);
     assert!(
         listed.stdout.contains("Speaks German  [person]") && listed.stdout.contains("seats  [agent]"),

@@ -9,7 +9,7 @@ use super::events::{AGENT_EVENT, AgentEvent};
 use super::guard::{Resumed, Wanted};
 use super::held_up::Activity;
 use super::messages::Entry;
-use super::origin::{KEEPING, origin_read};
+use super::origin::origins_read;
 use super::questions::Ask;
 use super::routine;
 use super::turn::{Draft, End, Picture, Turn};
@@ -18,7 +18,7 @@ use super::wire::{Facts, Wire};
 use crate::control::Hosts;
 use crate::llm::{FunctionCall, ToolCall};
 use crate::store::IntentOutcome;
-use crate::tools::{Image, ToolContext, ToolError};
+use crate::tools::{Image, KEEPING, ToolContext, ToolError};
 use cdpilot::code::Code;
 use cdpilot::sync::Deadline;
 use cdpilot::text::shown;
@@ -333,7 +333,7 @@ impl Turn<'_> {
             let types = ["text", "fields"].iter().any(|name| arguments.contains_key(*name));
             guard.wire().begin_call(&cancel, types, texts_in(&arguments));
         }
-        let read = KEEPING.contains(&prepared.name()).then(|| origin_read(&self.entries)).flatten();
+        let read = KEEPING.contains(&prepared.name()).then(|| origins_read(&self.entries).stamp()).flatten();
         let scope = read.map_or_else(|| self.offer.scope.clone(), |origin| self.offer.scope.having_read(&origin));
         let context = ToolContext::new(&self.session, &scope, deadline);
         let busy = self.live.busy(Activity::tool(prepared.name(), self.pages()));

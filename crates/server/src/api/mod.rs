@@ -6,6 +6,7 @@
 
 mod agent;
 mod answers;
+mod kept;
 mod operation;
 pub mod operations;
 mod recordings;
@@ -17,6 +18,7 @@ use std::fmt;
 
 pub use agent::*;
 pub use answers::*;
+pub use kept::*;
 pub use operation::{Access, MAX_TIMEOUT, Operation, Spec, TimeLimit};
 pub use recordings::*;
 pub use requests::*;

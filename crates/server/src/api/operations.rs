@@ -7,17 +7,18 @@ use super::{
     CompileRecording, Console, ConsoleQuery, ConversationCreated, ConversationEvents, ConversationList,
     ConversationMessages, ConversationShown, ConversationsQuery, Cookies, CookiesQuery, CreateConversation,
     CreateRecording, CreateRoutine, DeleteCookies, Deleted, DialogAnswered, Dialogs, Disarmed, Doctor, Downloaded,
-    Errors, ErrorsQuery, EventsPage, EventsQuery, ExportRecording, ExportRoutine, FinalizeCompilation, FindQuery,
-    FocusTab, FrameAnswer, FrameQuery, Frames, FramesQuery, GetQuery, HarAnswer, HarQuery, Health, Highlight,
-    HistoryNavigation, ImportCookies, ImportRecording, IngestRecording, Items, KeyframeQuery, KnownRefs, LabelTab,
-    LoadStateBody, McpQuery, ModelSettings, ModelTested, NavigateTo, NewSecret, NewSession, NoFields, OneProfile,
-    OneRecording, OneRequest, OneRoutine, OneSession, OneVersion, OpenTab, PdfAnswer, Profiles, RawCommand, RawResult,
-    RecordConversation, RecordingCreated, RecordingDraft, RecordingEvents, RecordingEventsPage, RecordingExported,
-    RecordingList, RegisterBrowser, Removed, RequestQuery, Requests, RequestsQuery, RescueAnswer, RootQuery,
-    RouteAdded, Routes, RoutineCreated, RoutineExported, RoutineList, RunChanged, RunInfo, RunList, RunRoutine,
-    SaveStateBody, ScreenshotAnswer, SecretList, SecretStored, SendMessage, Sessions, SetIntentNote, SetStorage,
-    SettingsShown, SnapshotAnswer, SnapshotQuery, Start, StorageQuery, TabAnswer, TabOpened, Tabs, TakeScreenshot,
-    TestModel, TextQuery, Ticket, UiSecret, VersionList, VersionQuery, WaitDownload,
+    EditMemory, Errors, ErrorsQuery, EventsPage, EventsQuery, ExportRecording, ExportRoutine, FinalizeCompilation,
+    FindQuery, FocusTab, FrameAnswer, FrameQuery, Frames, FramesQuery, GetQuery, HarAnswer, HarQuery, Health,
+    Highlight, HistoryNavigation, ImportCookies, ImportRecording, IngestRecording, Items, KeyframeQuery, KnownRefs,
+    LabelTab, LoadStateBody, McpQuery, MemoryChanged, MemoryShown, ModelSettings, ModelTested, NavigateTo, NewSecret,
+    NewSession, NoFields, OneProfile, OneRecording, OneRequest, OneRoutine, OneSession, OneVersion, OpenTab, PdfAnswer,
+    Profiles, RawCommand, RawResult, RecordConversation, RecordingCreated, RecordingDraft, RecordingEvents,
+    RecordingEventsPage, RecordingExported, RecordingList, RegisterBrowser, Removed, RequestQuery, Requests,
+    RequestsQuery, RescueAnswer, RootQuery, RouteAdded, Routes, RoutineCreated, RoutineExported, RoutineList,
+    RunChanged, RunInfo, RunList, RunRoutine, SaveStateBody, ScreenshotAnswer, SecretList, SecretStored, SendMessage,
+    Sessions, SetIntentNote, SetStorage, SettingsShown, SkillList, SnapshotAnswer, SnapshotQuery, Start, StorageQuery,
+    TabAnswer, TabOpened, Tabs, TakeScreenshot, TestModel, TextQuery, Ticket, UiSecret, VersionList, VersionQuery,
+    WaitDownload,
 };
 use crate::control::{ClosedTab, LabelledTab, Navigated, NewProfile, Status, TabInfo};
 use crate::llm::Models;
@@ -64,6 +65,14 @@ pub const SECRETS: Operation<NoFields, SecretList> =
 pub const SET_SECRET: Operation<NewSecret, SecretStored> =
     post("/secrets", "Store a secret for one origin; one with the same name is replaced").global();
 pub const DELETE_SECRET: Operation<NoFields, Removed> = delete("/secrets/:name", "Remove a secret").global();
+pub const MEMORY: Operation<NoFields, MemoryShown> =
+    get("/memory", "List the notes that models have kept for later conversations").quick().global();
+pub const EDIT_MEMORY: Operation<EditMemory, MemoryChanged> =
+    post("/memory", "Replace the notes of one file, as a person has edited them").global();
+pub const UNDO_MEMORY: Operation<NoFields, MemoryChanged> =
+    post("/memory/undo", "Undo the last change of notes, whoever made it").global();
+pub const SKILLS: Operation<NoFields, SkillList> =
+    get("/skills", "List the skills: saved instructions for models").quick().global();
 pub const END_MCP: Operation<NoFields, NoFields> =
     delete("/mcp", "End an MCP session (`Mcp-Session-Id`)").quick().global();
 

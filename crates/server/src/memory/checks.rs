@@ -1,6 +1,7 @@
 //! What is not kept: texts that nobody sees, secrets, and orders. An early warning, besides the question to the person.
 
 use super::Error;
+use super::notes::is_origin;
 use cdpilot::redact::Secrets;
 
 /// Longest note, in characters.
@@ -12,6 +13,9 @@ const SECRET: &[&str] =
 const AWAY: &[&str] = &[
     "send ", "forward", "post ", "e-mail", "email", "upload", "submit", "share ", "paste ", "give ", "schick", "sende",
 ];
+/// Words behind which a password or a number follows that nobody else may have.
+const NUMBERS: &[&str] =
+    &["password", "passwort", "passcode", "mot de passe", "contraseña", "pwd", "pin", "cvv", "cvc", "tan"];
 /// Parts of texts that address a model.
 const ORDERS: &[&str] = &[
     "ignore previous",
@@ -20,12 +24,15 @@ const ORDERS: &[&str] = &[
     "ignore the above",
     "disregard previous",
     "disregard all",
-    "previous instructions",
+    "disregard the",
+    "override the",
+    "<system",
+    "system:",
     "system prompt",
     "do not tell the user",
     "don't tell the user",
     "without telling the user",
-    "without asking",
+    "never ask the user",
     "never ask for approval",
     "ignoriere alle",
 ];
@@ -40,14 +47,21 @@ pub(super) fn checked(content: &str, secrets: &Secrets) -> Result<String, Error>
     if text.chars().count() > MOST_NOTE {
         return Err(Error::Refused(format!("it has more than {MOST_NOTE} characters; write one fact in a sentence")));
     }
-    if let Some(odd) = text.chars().find(|c| is_unseen(*c)) {
+    if let Some(odd) = unseen_in(text) {
         return Err(Error::Refused(format!("it has an invisible character (U+{:04X})", u32::from(odd))));
     }
     if text.contains("<!--") || text.contains("-->") {
         return Err(Error::Refused("it has a comment, as the origins of notes are; leave it out".to_owned()));
     }
-    if secrets.cover(text) != text || text.contains(Secrets::COVER) {
-        return Err(Error::Refused("it looks like a secret; store it with `cdpilot secrets add`".to_owned()));
+    if text.contains("<<") || text.contains(">>") {
+        return Err(Error::Refused("it has << or >>, as the ends of texts in prompts have; leave them out".to_owned()));
+    }
+    let behind = text.strip_suffix(']').and_then(|text| text.rsplit_once('['));
+    if behind.is_some_and(|(_, origin)| is_origin(origin)) {
+        return Err(Error::Refused("it ends like the origin of a note; leave that out".to_owned()));
+    }
+    if secrets.cover(text) != text || text.contains(Secrets::COVER) || names_number(text) || has_card(text) {
+        return Err(Error::Refused("it looks like a secret; store it with `cdpilot secrets set`".to_owned()));
     }
     let lower = text.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
@@ -58,9 +72,55 @@ pub(super) fn checked(content: &str, secrets: &Secrets) -> Result<String, Error>
     Ok(text.to_owned())
 }
 
+/// Whether a text names a password or the like and has a word with digits, which may be it.
+fn names_number(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).collect();
+    let is_named =
+        NUMBERS.iter().any(|name| if name.contains(' ') { lower.contains(name) } else { words.contains(name) });
+    is_named && words.iter().any(|word| word.len() >= 3 && word.chars().any(|c| c.is_ascii_digit()))
+}
+
+/// Whether a text has the number of a payment card: 13 to 19 digits with their check digit (ISO/IEC 7812-1).
+fn has_card(text: &str) -> bool {
+    let mut digits = Vec::new();
+    for c in text.chars().chain(['x']) {
+        match c.to_digit(10) {
+            Some(digit) => digits.push(digit),
+            None if matches!(c, ' ' | '-') => {}
+            None => {
+                let sum = digits.iter().rev().enumerate().map(|(at, digit)| match at % 2 {
+                    1 if *digit > 4 => digit * 2 - 9,
+                    1 => digit * 2,
+                    _ => *digit,
+                });
+                if (13..=19).contains(&digits.len()) && sum.sum::<u32>() % 10 == 0 {
+                    return true;
+                }
+                digits.clear();
+            }
+        }
+    }
+    false
+}
+
+/// The first character of a text that nobody sees.
+pub(crate) fn unseen_in(text: &str) -> Option<char> {
+    let is_letter = |c: Option<char>| c.is_some_and(|c| matches!(u32::from(c), 0x620..=0x6FF));
+    let all: Vec<char> = text.chars().collect();
+    let odd = all.iter().enumerate().find(|(at, c)| {
+        // Persian is written with it.
+        let joins = **c == '\u{200c}'
+            && is_letter(at.checked_sub(1).and_then(|at| all.get(at).copied()))
+            && is_letter(all.get(at + 1).copied());
+        is_unseen(**c) && !joins && !matches!(**c, '\n' | '\r' | '\t')
+    });
+    odd.map(|(_, c)| *c)
+}
+
 /// Whether a character is not seen, or changes the direction of others.
-pub(crate) fn is_unseen(c: char) -> bool {
+fn is_unseen(c: char) -> bool {
     c.is_control()
-        || matches!(u32::from(c), 0xAD | 0x61C | 0x180E | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x206F
-            | 0xFE00..=0xFE0F | 0xFEFF | 0xFFF9..=0xFFFB | 0xE0000..=0xE0FFF)
+        || matches!(u32::from(c), 0xAD | 0x61C | 0x180E | 0x115F | 0x1160 | 0x2800 | 0x3164 | 0xFFA0 | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x206F
+            | 0xFE00..=0xFE0E | 0xFEFF | 0xFFF9..=0xFFFB | 0xE0000..=0xE0FFF)
 }

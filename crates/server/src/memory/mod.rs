@@ -17,7 +17,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use checks::is_unseen;
+pub(crate) use checks::unseen_in;
 pub use notes::{AGENT, FROM, Note, Notes, PERSON};
 
 use crate::config::{Home, lock_file, replace_file};
@@ -103,6 +103,9 @@ pub enum Error {
     /// There is nothing to undo.
     #[error("no change is left to undo")]
     NothingToUndo,
+    /// The notes are not those that were edited.
+    #[error("nothing was changed: the notes were changed meanwhile; read them again")]
+    Changed,
     /// Another process holds the lock.
     #[error("the notes are being changed by another process; try again")]
     Busy,
@@ -123,7 +126,7 @@ impl Error {
         match self {
             Self::Refused(_) | Self::Several { .. } => Code::BadRequest,
             Self::Full { .. } => Code::TooLarge,
-            Self::Known(_) | Self::NothingToUndo | Self::Busy => Code::Conflict,
+            Self::Known(_) | Self::NothingToUndo | Self::Changed | Self::Busy => Code::Conflict,
             Self::NotFound(_) => Code::NotFound,
             Self::File { .. } => Code::Internal,
         }
@@ -158,6 +161,9 @@ struct Before {
     at: u64,
     target: Target,
     file: String,
+    /// The file after the change: it is another one if somebody has edited it since.
+    #[serde(default)]
+    after: String,
 }
 
 /// The notes of a home. Cheap to clone.
@@ -187,15 +193,21 @@ impl Memory {
         Ok(Notes::parse(&self.file(&self.path(target))?))
     }
 
-    /// Whether the text of a change may be kept.
+    /// Whether a change can be made now. Returns the note that it replaces or removes.
     ///
     /// # Errors
-    /// [`Error::Refused`].
-    pub fn check(change: &Change, secrets: &Secrets) -> Result<(), Error> {
-        match change {
-            Change::Add { content } | Change::Replace { content, .. } => checks::checked(content, secrets).map(drop),
-            Change::Remove { .. } => Ok(()),
-        }
+    /// As [`change`](Self::change).
+    pub fn check(&self, target: Target, change: &Change, secrets: &Secrets) -> Result<Option<Note>, Error> {
+        let mut notes = self.read(target)?;
+        let old = match change {
+            Change::Add { .. } => None,
+            Change::Replace { old_text, .. } | Change::Remove { old_text } => {
+                Some(notes.0.get(notes.only(old_text)?).cloned().ok_or_else(|| Error::NotFound(old_text.clone()))?)
+            }
+        };
+        notes.apply(change, PERSON, secrets)?;
+        notes.fit(target, &self.read(target)?, change)?;
+        Ok(old)
     }
 
     /// Changes notes. `origin`: who does it, and what was read before. A note keeps the origins that it has. Returns the notes and the
@@ -214,57 +226,35 @@ impl Memory {
         let _lock = self.lock(deadline)?;
         let before = self.file(&self.path(target))?;
         let mut notes = Notes::parse(&before);
-        let only = |notes: &Notes, text: &str| match notes.with(text.trim()).as_slice() {
-            _ if text.trim().is_empty() => Err(Error::NotFound(text.to_owned())),
-            [] => Err(Error::NotFound(text.to_owned())),
-            [one] => Ok(*one),
-            all => Err(Error::Several { text: text.to_owned(), count: all.len() }),
-        };
-        let own = match change {
-            Change::Add { content } => {
-                let text = checks::checked(content, secrets)?;
-                if let Some(known) = notes.like(&text) {
-                    return Err(Error::Known(known.text.clone()));
-                }
-                notes.0.push(Note { text, origin: origin.to_owned() });
-                origin.to_owned()
-            }
-            Change::Replace { old_text, content } => {
-                let text = checks::checked(content, secrets)?;
-                let at = only(&notes, old_text)?;
-                let old = notes.0.remove(at);
-                if let Some(known) = notes.like(&text) {
-                    return Err(Error::Known(known.text.clone()));
-                }
-                let origin = notes::both(&old.origin, origin);
-                notes.0.insert(at, Note { text, origin: origin.clone() });
-                origin
-            }
-            Change::Remove { old_text } => {
-                let at = only(&notes, old_text)?;
-                notes.0.remove(at).origin
-            }
-        };
-        let (chars, limit) = (notes.chars(), target.limit());
-        if chars > limit && !matches!(change, Change::Remove { .. }) && chars >= Notes::parse(&before).chars() {
-            return Err(Error::Full { chars, limit });
-        }
+        let own = notes.apply(change, origin, secrets)?;
+        notes.fit(target, &Notes::parse(&before), change)?;
         self.write(target, before, &notes.print())?;
         Ok((notes, own))
     }
 
-    /// Writes a file as a person has edited it.
+    /// Writes a file as a person has edited it. Notes that were there keep their origins, with and without their comments. `read`: what
+    /// the person had before them; `None` replaces whatever is there.
     ///
     /// # Errors
-    /// [`Error::Full`], [`Error::Busy`], [`Error::File`].
-    pub fn edit(&self, target: Target, file: &str, deadline: Deadline<'_>) -> Result<Notes, Error> {
-        let notes = Notes::parse(file);
+    /// [`Error::Full`], [`Error::Changed`], [`Error::Busy`], [`Error::File`].
+    pub fn edit(
+        &self,
+        target: Target,
+        file: &str,
+        read: Option<&Notes>,
+        deadline: Deadline<'_>,
+    ) -> Result<Notes, Error> {
+        let _lock = self.lock(deadline)?;
+        let before = self.file(&self.path(target))?;
+        let known = Notes::parse(&before);
+        if read.is_some_and(|read| *read != known) {
+            return Err(Error::Changed);
+        }
+        let notes = Notes::parse(file).with_origins_of(&known);
         let (chars, limit) = (notes.chars(), target.limit());
         if chars > limit {
             return Err(Error::Full { chars, limit });
         }
-        let _lock = self.lock(deadline)?;
-        let before = self.file(&self.path(target))?;
         self.write(target, before, &notes.print())?;
         Ok(notes)
     }
@@ -276,24 +266,32 @@ impl Memory {
     pub fn undo(&self, deadline: Deadline<'_>) -> Result<(Target, Notes), Error> {
         let _lock = self.lock(deadline)?;
         let mut changes = self.changes()?;
-        let Before { target, file, .. } = changes.pop().ok_or(Error::NothingToUndo)?;
-        self.put(&self.path(target), &file)?;
+        let Before { target, file, after, at } = changes.pop().ok_or(Error::NothingToUndo)?;
+        let now = self.file(&self.path(target))?;
+        if now != after {
+            // What was written by hand is not lost: it is what the next undo goes back to.
+            changes.push(Before { at, target, file: now, after: file.clone() });
+        }
         self.keep(&changes)?;
+        self.put(&self.path(target), &file)?;
         Ok((target, Notes::parse(&file)))
     }
 
-    /// Both files as a prompt has them; empty without notes.
+    /// Both files as a prompt has them; empty without notes. What cannot be read, or is too long, is said.
     #[must_use]
     pub fn for_prompt(&self) -> String {
         let mut text = String::new();
         for target in Target::ALL {
-            let notes = self.read(target).inspect_err(|problem| tracing::warn!(%problem, "notes cannot be read"));
-            let shown = notes.map(|notes| notes.shown()).unwrap_or_default();
+            let shown = match self.read(target) {
+                Ok(notes) => notes.within(target.limit()),
+                Err(problem) => {
+                    tracing::warn!(%problem, "notes cannot be read");
+                    "(these notes cannot be read; tell the user)\n".to_owned()
+                }
+            };
             if !shown.is_empty() {
                 let head = if target == Target::User { "About the user:" } else { "From earlier work:" };
-                // A person may have made the file longer than it may be.
-                let most = 2 * target.limit();
-                text.push_str(&format!("{head}\n{}", shown.chars().take(most).collect::<String>()));
+                text.push_str(&format!("{head}\n{shown}"));
             }
         }
         text
@@ -302,7 +300,7 @@ impl Memory {
     fn write(&self, target: Target, before: String, now: &str) -> Result<(), Error> {
         let mut changes = self.changes()?;
         let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        changes.push(Before { at, target, file: before });
+        changes.push(Before { at, target, file: before, after: now.to_owned() });
         let from = changes.len().saturating_sub(MOST_CHANGES);
         // First: a change that is not made after all is undone to what is there.
         self.keep(changes.get(from..).unwrap_or_default())?;

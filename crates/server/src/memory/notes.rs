@@ -2,6 +2,10 @@
 
 use std::fmt::Write as _;
 
+use super::checks::checked;
+use super::{Change, Error, Target};
+use cdpilot::redact::Secrets;
+
 /// Origin of notes that a person wrote. They have no comment.
 pub const PERSON: &str = "person";
 /// Origin of notes of a model that had read nothing else.
@@ -30,7 +34,8 @@ impl Notes {
     #[must_use]
     pub fn parse(file: &str) -> Self {
         let lines = file.lines().map(|line| line.trim().trim_start_matches("- ").trim());
-        Self(lines.filter(|line| !line.is_empty() && *line != "-").map(note).collect())
+        let notes = lines.filter(|line| !line.is_empty() && *line != "-").map(note);
+        Self(notes.filter(|note| !note.text.is_empty()).collect())
     }
 
     /// As it is stored.
@@ -58,9 +63,83 @@ impl Notes {
         self.0.iter().map(|note| note.text.chars().count() + 1).sum()
     }
 
-    /// The places of the notes that contain a text.
-    pub(super) fn with(&self, text: &str) -> Vec<usize> {
-        self.0.iter().enumerate().filter(|(_, note)| note.text.contains(text)).map(|(at, _)| at).collect()
+    /// As [`shown`](Self::shown), as many as fit into a number of characters; the rest is counted.
+    pub(super) fn within(&self, limit: usize) -> String {
+        let mut chars = 0;
+        let fits = self.0.iter().take_while(|note| {
+            chars += note.text.chars().count() + 1;
+            chars <= limit
+        });
+        let some = Self(fits.cloned().collect());
+        let rest = self.0.len() - some.0.len();
+        let more =
+            if rest > 0 { format!("({rest} more notes are left out: the file is too long)\n") } else { String::new() };
+        some.shown() + &more
+    }
+
+    /// The place of the only note that contains a text, in any case.
+    pub(super) fn only(&self, text: &str) -> Result<usize, Error> {
+        let wanted = text.trim().to_lowercase();
+        let all = self.0.iter().enumerate().filter(|(_, note)| note.text.to_lowercase().contains(&wanted));
+        let places: Vec<usize> = all.map(|(at, _)| at).collect();
+        match places.as_slice() {
+            _ if wanted.is_empty() => Err(Error::NotFound(text.to_owned())),
+            [] => Err(Error::NotFound(text.to_owned())),
+            [one] => Ok(*one),
+            all => Err(Error::Several { text: text.to_owned(), count: all.len() }),
+        }
+    }
+
+    /// Makes a change. Returns the origin of the note.
+    pub(super) fn apply(&mut self, change: &Change, origin: &str, secrets: &Secrets) -> Result<String, Error> {
+        Ok(match change {
+            Change::Add { content } => {
+                let text = checked(content, secrets)?;
+                if let Some(known) = self.like(&text) {
+                    return Err(Error::Known(known.text.clone()));
+                }
+                self.0.push(Note { text, origin: origin.to_owned() });
+                origin.to_owned()
+            }
+            Change::Replace { old_text, content } => {
+                let text = checked(content, secrets)?;
+                let at = self.only(old_text)?;
+                let old = self.0.remove(at);
+                if let Some(known) = self.like(&text) {
+                    return Err(Error::Known(known.text.clone()));
+                }
+                let origin = both(&old.origin, origin);
+                self.0.insert(at, Note { text, origin: origin.clone() });
+                origin
+            }
+            Change::Remove { old_text } => {
+                let at = self.only(old_text)?;
+                self.0.remove(at).origin
+            }
+        })
+    }
+
+    /// Whether they are short enough after a change. Notes that were too long may become shorter.
+    pub(super) fn fit(&self, target: Target, before: &Self, change: &Change) -> Result<(), Error> {
+        let (chars, limit) = (self.chars(), target.limit());
+        let is_more = !matches!(change, Change::Remove { .. }) && chars >= before.chars();
+        if chars > limit && is_more { Err(Error::Full { chars, limit }) } else { Ok(()) }
+    }
+
+    /// The same notes, where those that were known and have no comment have the origins that they had.
+    pub(super) fn with_origins_of(self, known: &Self) -> Self {
+        let origin_of = |note: &Note| {
+            // As `list` prints it.
+            let bare =
+                note.text.strip_suffix(']').and_then(|text| text.rsplit_once('[')).map(|(text, _)| text.trim_end());
+            let is_same = |one: &&Note| one.text == note.text || bare == Some(&*one.text);
+            known.0.iter().find(is_same).cloned()
+        };
+        let all = self.0.into_iter().map(|note| match note.origin == PERSON {
+            true => origin_of(&note).unwrap_or(note),
+            false => note,
+        });
+        Self(all.collect())
     }
 
     /// The note that says the same, but for case, spaces and punctuation at its end.
@@ -77,7 +156,8 @@ fn note(line: &str) -> Note {
     Note { text: text.to_owned(), origin: origin.to_owned() }
 }
 
-fn is_origin(text: &str) -> bool {
+/// Whether a text is an origin, as a note has it.
+pub(super) fn is_origin(text: &str) -> bool {
     text.split(", ").all(|one| [PERSON, AGENT].contains(&one) || one.starts_with(FROM))
 }
 

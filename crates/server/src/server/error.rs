@@ -300,6 +300,14 @@ impl From<crate::secrets::Error> for ApiError {
     }
 }
 
+impl From<crate::memory::Error> for ApiError {
+    fn from(error: crate::memory::Error) -> Self {
+        // A file is an argument here.
+        let code = if error.code() == Code::TooLarge { Code::BodyTooLarge } else { error.code() };
+        Self::of(code, &error, None)
+    }
+}
+
 impl From<config::Error> for ApiError {
     fn from(error: config::Error) -> Self {
         Self::of(Code::Internal, &error, None)

@@ -55,6 +55,7 @@ assets! {
     "recordings.js" SCRIPT,
     "routine-text.js" SCRIPT,
     "routines.js" SCRIPT,
+    "kept.js" SCRIPT,
     "save-run.js" SCRIPT,
     "settings.js" SCRIPT,
     "stage.js" SCRIPT,

@@ -499,7 +499,7 @@ fn checked_text(text: &str, secrets: &Secrets) -> Result<(), Error> {
     if text.len() as u64 > MOST_FILE {
         return Err(Error::TooLarge("a file has at most 100 KiB".to_owned()));
     }
-    if let Some(odd) = text.chars().find(|c| !matches!(c, '\n' | '\r' | '\t') && crate::memory::is_unseen(*c)) {
+    if let Some(odd) = crate::memory::unseen_in(text) {
         return Err(Error::Refused(format!("it has an invisible character (U+{:04X})", u32::from(odd))));
     }
     if secrets.cover(text) != text {

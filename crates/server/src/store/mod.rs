@@ -71,6 +71,7 @@ pub use recordings::{
 };
 pub use routines::{NewRoutine, RoutineChange, RoutineVersion, StoredRoutine, Trust, VersionState};
 pub use runs::{RunChange, RunStatus, StoredRun};
+pub(crate) use search::OF_SEARCH;
 pub use search::{MOST_TERMS, StoredText, Term, TextQuery};
 
 use crate::config::Home;

@@ -51,7 +51,7 @@ pub struct Scope {
     /// Which actions of the visual tools show a preview; `None`: as the settings say.
     confirm: Option<Confirm>,
     conversation: Option<Arc<str>>,
-    /// The origin of untrusted text that was read.
+    /// The origins of untrusted text that was read, as they are stamped on notes.
     read: Option<Arc<str>>,
 }
 
@@ -85,13 +85,13 @@ impl Scope {
         }
     }
 
-    /// The same for a caller that has read untrusted text: its origin, or the tool that returned it.
+    /// The same for a caller that has read untrusted text: its origins, as they are stamped on notes (`from https://…`).
     #[must_use]
-    pub fn having_read(&self, origin: &str) -> Self {
-        Self { read: Some(origin.into()), ..self.clone() }
+    pub fn having_read(&self, origins: &str) -> Self {
+        Self { read: Some(origins.into()), ..self.clone() }
     }
 
-    /// The origin of untrusted text that the caller has read.
+    /// The origins of untrusted text that the caller has read.
     pub(in crate::tools) fn has_read(&self) -> Option<&str> {
         self.read.as_deref()
     }

@@ -4,15 +4,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::guard::permit;
-use super::{Effect, EffectKind, Effects, Outcome, Registry, RegistryError, Tool, ToolContext, ToolError};
+use super::{Effect, EffectKind, Effects, Guard, Outcome, Registry, RegistryError, Tool, ToolContext, ToolError};
 use crate::config::{Config, Home};
-use crate::memory::{AGENT, Change, Error, FROM, Memory, Notes, Target};
+use crate::memory::{AGENT, Change, Error, Memory, Note, Notes, PERSON, Target};
 use cdpilot::code::Code;
 use cdpilot::redact::Secrets;
 
 /// The toolset.
 const MEMORY: &str = "memory";
-const WHY: &str = "this conversation has read text that is not of the user, who may not want to have it remembered";
 
 #[derive(Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
@@ -74,35 +73,53 @@ fn run(
         Action::Replace => Change::Replace { old_text: old_text()?, content: content()? },
         Action::Remove => Change::Remove { old_text: old_text()? },
     };
-    Memory::check(&change, secrets).map_err(|problem| failed(memory, target, &problem))?;
+    let old = memory.check(target, &change, secrets).map_err(|problem| failed(memory, target, &problem))?;
     let read = call.scope.has_read();
-    if let (Some(_), false) = (read, unasked) {
-        ask(call, target, &change)?;
+    let is_persons = old.as_ref().is_some_and(|old| old.origin.split(", ").any(|origin| origin == PERSON));
+    let why = match read {
+        Some(read) if !unasked => {
+            Some(format!("this conversation has read other texts ({read}), and the note may come from there"))
+        }
+        _ if is_persons && !unasked => Some("a person wrote the old note".to_owned()),
+        _ if call.scope.guard().is_some_and(Guard::guards_all) => Some("each change is asked about".to_owned()),
+        _ => None,
+    };
+    let origin = read.unwrap_or(AGENT);
+    if let Some(why) = why.filter(|_| call.scope.conversation().is_some()) {
+        ask(call, target, &change, (old.as_ref(), origin), &why)?;
     }
-    let origin = read.map_or_else(|| AGENT.to_owned(), |from| format!("{FROM}{from}"));
-    let changed = memory.change(target, &change, &origin, secrets, call.deadline);
+    let changed = memory.change(target, &change, origin, secrets, call.deadline);
     let (notes, origin) = changed.map_err(|problem| failed(memory, target, &problem))?;
     Ok(shown(target, &notes).with("origin", origin))
 }
 
-/// Waits for the yes of a person.
-fn ask(call: &ToolContext<'_>, target: Target, change: &Change) -> Result<(), ToolError> {
+/// Waits for the yes of a person, which is for exactly these notes.
+fn ask(
+    call: &ToolContext<'_>,
+    target: Target,
+    change: &Change,
+    (old, origin): (Option<&Note>, &str),
+    why: &str,
+) -> Result<(), ToolError> {
     if call.scope.guard().is_none() {
         let problem = format!(
-            "nothing was changed: {WHY}, and this conversation has no guard that could ask. Notes of such conversations need a guard, or \
+            "nothing was changed: {why}, so a person has to agree, and this conversation has no guard that could ask. It needs a guard, or \
              `tools.memory.unasked: true`"
         );
         return Err(ToolError::new(Code::ApprovalRefused, problem));
     }
-    let (verb, old, new) = match change {
-        Change::Add { content } => ("remember", None, Some(content)),
-        Change::Replace { old_text, content } => ("replace a note", Some(old_text), Some(content)),
-        Change::Remove { old_text } => ("forget a note", Some(old_text), None),
+    let about = if target == Target::User { "about the user" } else { "of the agent" };
+    let (action, new) = match change {
+        Change::Add { content } => (format!("remember a note {about}, for later conversations"), Some(content)),
+        Change::Replace { content, .. } => (format!("replace a note {about}"), Some(content)),
+        Change::Remove { .. } => (format!("remove a note {about}"), None),
     };
-    let texts = [target.as_str(), old.map_or("", String::as_str), new.map_or("", String::as_str)];
-    let effect = Effect::new(EffectKind::Tool, format!("{verb} for later conversations"), WHY, &texts);
-    let effect = old.into_iter().fold(effect, |effect, old| effect.value("old note", old));
-    permit(call, new.into_iter().fold(effect, |effect, new| effect.value("note", new))).map(drop)
+    let old = old.map(|old| format!("{} [{}]", old.text, old.origin));
+    let new = new.map(|new| format!("{new} [{origin}]"));
+    let bound = [target.as_str(), old.as_deref().unwrap_or_default(), new.as_deref().unwrap_or_default()];
+    let effect = Effect::new(EffectKind::Note, action, why, &bound);
+    let effect = old.iter().fold(effect, |effect, old| effect.value("old note", old));
+    permit(call, new.iter().fold(effect, |effect, new| effect.value("new note", new))).map(drop)
 }
 
 fn shown(target: Target, notes: &Notes) -> Outcome {

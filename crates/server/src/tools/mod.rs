@@ -10,6 +10,7 @@
 //! | `context` | context of a call: session, scope, deadline, cancellation, progress |
 //! | `schema` | JSON Schema of arguments |
 //! | `arguments` | lenient decoding of arguments |
+//! | `origin` | where the texts come from that a caller has read |
 //! | `outcome` | results and errors |
 //! | `truncate` | size limits of results |
 //! | `registry` | all tools by name, and external sources of tools |
@@ -50,6 +51,7 @@ mod context;
 mod files;
 mod guard;
 mod memory;
+mod origin;
 mod outcome;
 mod registry;
 mod schema;
@@ -73,6 +75,7 @@ pub use clarify::{AskUser, Question};
 pub use context::{Progress, Scope, ToolContext};
 pub(crate) use files::picture as media_type;
 pub use guard::{Allowed, Effect, EffectKind, Effects, Guard, SentForm, approval_needed, unshowable};
+pub(crate) use origin::{KEEPING, Origins};
 pub(crate) use outcome::SECRET_FIELD;
 pub use outcome::{Image, Outcome, ToolError};
 pub use registry::{Registry, RegistryError, Source};

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use serde_json::{Map, Value};
 
 use super::outcome::SECRET_FIELD;
 use super::truncate::{Bounds, cap_error, cap_fields};
-use super::{Effect, EffectKind, Effects, Outcome, Tool, ToolContext, ToolError};
+use super::{Effect, EffectKind, Effects, KEEPING, Origins, Outcome, Tool, ToolContext, ToolError};
+use crate::control::PerSession;
 use cdpilot::code::Code;
 use cdpilot::redact::Secrets;
 use cdpilot::sync::{Deadline, spawn};
@@ -61,6 +62,16 @@ pub struct Registry {
     sources: RwLock<BTreeMap<Arc<str>, Arc<dyn Source>>>,
     changes: AtomicU64,
     secrets: Secrets,
+    read: Read,
+}
+
+/// What callers that are no conversations have read. A conversation is asked for it by its messages.
+struct Read(PerSession<Mutex<Origins>>);
+
+impl Default for Read {
+    fn default() -> Self {
+        Self(PerSession::new(Mutex::default))
+    }
 }
 
 impl std::fmt::Debug for Registry {
@@ -260,7 +271,20 @@ impl Registry {
         if tool.effects == Effects::Unknown && !tool.read_only {
             check_unknown(tool, toolset, call, &arguments)?;
         }
-        match tool.call(call, arguments) {
+        let called = if KEEPING.contains(&&**name) && call.scope.conversation().is_none() {
+            let read = self.read.0.of(call.session).lock().stamp();
+            let scope = read.map_or_else(|| call.scope.clone(), |read| call.scope.having_read(&read));
+            tool.call(&ToolContext { scope: &scope, ..*call }, arguments)
+        } else {
+            tool.call(call, arguments)
+        };
+        if call.scope.conversation().is_none() {
+            let result = called
+                .as_ref()
+                .map_or_else(|error| Value::Object(error.details.clone()), |done| Value::Object(done.fields.clone()));
+            self.read.0.of(call.session).lock().add(name, &result);
+        }
+        match called {
             Ok(outcome) => {
                 let (done, rest): (Map<_, _>, Map<_, _>) = outcome
                     .fields

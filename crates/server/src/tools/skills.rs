@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use super::guard::permit;
 use super::{Effect, EffectKind, Effects, Outcome, Registry, RegistryError, Scope, Tool, ToolContext, ToolError};
 use crate::config::Home;
-use crate::memory::FROM;
 use crate::skills::{AGENT, BUILT_IN, Error, Skill, Skills};
 use cdpilot::code::Code;
 use cdpilot::redact::Secrets;
@@ -154,15 +153,15 @@ fn manage(skills: &Skills, secrets: &Secrets, call: &ToolContext<'_>, wanted: &M
     let missing = |field: &str| ToolError::new(Code::BadRequest, format!("{field} is missing"));
     let text = |field: &'static str, value: &Option<String>| value.clone().ok_or_else(|| missing(field));
     let name = &*wanted.name;
-    let origin = call.scope.has_read().map_or_else(|| AGENT.to_owned(), |from| format!("{FROM}{from}"));
+    let origin = call.scope.has_read().unwrap_or(AGENT);
     match wanted.action {
         Action::Create | Action::Edit => {
             let content = text("content", &wanted.content)?;
             let is_new = wanted.action == Action::Create;
             ask(call, if is_new { "create the skill" } else { "rewrite the skill" }, name, &[("text", &content)])?;
             let done = match is_new {
-                true => skills.create(name, &content, &origin, secrets, wanted.despite_alike),
-                false => skills.edit(name, &content, &origin, secrets),
+                true => skills.create(name, &content, origin, secrets, wanted.despite_alike),
+                false => skills.edit(name, &content, origin, secrets),
             };
             done.map(|skill| shown(&skill)).map_err(|problem| failed(&problem))
         }
@@ -170,7 +169,7 @@ fn manage(skills: &Skills, secrets: &Secrets, call: &ToolContext<'_>, wanted: &M
             let (old, new) = (text("old_text", &wanted.old_text)?, text("new_text", &wanted.new_text)?);
             ask(call, "change the skill", name, &[("old text", &old), ("new text", &new)])?;
             skills
-                .patch(name, (&old, &new), &origin, secrets)
+                .patch(name, (&old, &new), origin, secrets)
                 .map(|skill| shown(&skill))
                 .map_err(|problem| failed(&problem))
         }
@@ -205,7 +204,7 @@ fn ask(call: &ToolContext<'_>, what: &str, name: &str, values: &[(&str, &str)]) 
         return Err(ToolError::new(Code::ApprovalRefused, problem));
     }
     let bound: Vec<&str> = values.iter().map(|(_, value)| *value).collect();
-    let effect = Effect::new(EffectKind::Tool, format!("{what} {name:?}"), WHY, &bound);
+    let effect = Effect::new(EffectKind::Note, format!("{what} {name:?}"), WHY, &bound);
     permit(call, values.iter().fold(effect, |effect, (name, value)| effect.value(*name, value))).map(drop)
 }
 

@@ -121,7 +121,7 @@ impl Toolbox {
         web::register(&registry, &background)?;
         search::register(&registry, &config.tools.search)?;
         let store = HomeStore::default();
-        session_search::register(&registry, &store)?;
+        session_search::register(&registry, &store, &secrets)?;
         memory::register(&registry, control.home(), config, &secrets)?;
         skills::register(&registry, control.home(), &secrets)?;
         let toolsets = Toolsets::new(Arc::clone(&registry), config.custom_toolsets.clone());

@@ -52,7 +52,17 @@ fn with_the_browser_disabled_every_browser_route_gives_the_same_error() {
     ];
     // Settings of models, secrets, conversations, routines and ids, whose runs start no browser that is disabled; recordings that
     // exist; files of the web UI.
-    let beside = ["/api/config", "/agent/", "/browsers/", "/recordings/", "/routines", "/secrets", "/ui/{file}"];
+    let beside = [
+        "/api/config",
+        "/agent/",
+        "/browsers/",
+        "/memory",
+        "/recordings/",
+        "/routines",
+        "/secrets",
+        "/skills",
+        "/ui/{file}",
+    ];
     let mut sentences = Vec::new();
     for (path, operations) in api.described()["paths"].as_object().unwrap() {
         if beside.iter().any(|begin| path.starts_with(begin)) {

@@ -69,7 +69,7 @@ fn earlier_conversations_are_found_and_the_own_one_is_not() {
     let served = &tasks.served;
     let found = called(served, "session_search", &json!({ "query": "keep*", "limit": 20 }));
     let of = |id: &str| found["results"].as_array().unwrap().iter().filter(|one| one["conversation_id"] == id).count();
-    assert!(of(&first) > 0 && of(&second) > 0, "{found:#}");
+    assert!(of(&first) > 0 && of(&second) == 0, "{found:#}");
     let n = &found["results"][0]["n"];
     let around = called(served, "session_search", &json!({ "around": n }));
     assert!(around["texts"].as_array().unwrap().iter().any(|text| text["n"] == *n), "{around:#}");
@@ -78,6 +78,41 @@ fn earlier_conversations_are_found_and_the_own_one_is_not() {
         served.api.delete(&format!("/agent/conversations/{id}")).ok();
     }
     assert_eq!(called(served, "session_search", &json!({ "query": "lighthouse" }))["count"], 0);
+}
+
+#[test]
+fn a_search_tells_no_secret_and_does_not_find_itself() {
+    let said = |text: &str| json!({ "role": "user", "content": text });
+    let served = TestServer::with(|config, _| config.secrets.store = cdpilot_server::config::SecretsIn::File);
+    let tasks = Tasks::of(
+        served,
+        model_of(vec![vec![Do::Say("Einhorn is the order.")], vec![search("Einhorn"), Do::Say("Found.")]]),
+    );
+    followed(&tasks, 0, &json!({ "toolsets": ["todo"] }));
+    for count in [1, 1, 1] {
+        let (_, results) = followed(&tasks, 1, &json!({ "toolsets": ["session_search"] }));
+        let found = results[0]["results"].as_array().unwrap().iter();
+        assert_eq!(found.filter(|one| one["role"] == "tool").count(), count - 1, "{results:#?}");
+    }
+    // Said before it was stored.
+    let id = tasks.create(&json!({ "toolsets": ["todo"] }));
+    let body = said("the word is Nilpferd4711z, plan 0")["content"].clone();
+    let body = json!({ "text": body }).to_string();
+    let mut stream =
+        tasks.served.api.events_of("POST", &format!("/agent/conversations/{id}/messages"), Some(&body), "");
+    while stream.try_next().is_some() {}
+    let found = |query: &str| called(&tasks.served, "session_search", &json!({ "query": query }))["count"].clone();
+    assert_eq!(found("Nilpferd47*"), 1);
+    tasks
+        .served
+        .api
+        .post("/secrets", &json!({ "name": "word", "origin": "https://a.example", "value": "Nilpferd4711z" }))
+        .ok();
+    for query in ["Nilpferd47*", "ferd47", "711z", "Nilpferd4711z"] {
+        assert_eq!(found(query), 0, "{query}");
+    }
+    let needs = called(&tasks.served, "session_search", &json!({ "conversation_id": id }));
+    assert_eq!(needs["code"], "BAD_REQUEST", "{needs}");
 }
 
 #[test]

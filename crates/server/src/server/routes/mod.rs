@@ -29,6 +29,7 @@ mod conversations;
 mod dispatch;
 mod event_schema;
 mod events;
+mod kept;
 mod mcp;
 mod models;
 mod network;

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use super::Route;
 use super::{
-    act, browser, browsers, compile, conversations, events, mcp, models, network, pages, recordings, routine_export,
-    routines, secrets, site_data, system, tabs,
+    act, browser, browsers, compile, conversations, events, kept, mcp, models, network, pages, recordings,
+    routine_export, routines, secrets, site_data, system, tabs,
 };
 use crate::api::operations as op;
 
@@ -27,6 +27,10 @@ pub(in crate::server) static TABLE: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::of(op::SECRETS, secrets::list),
         Route::of(op::SET_SECRET, secrets::set),
         Route::of(op::DELETE_SECRET, secrets::remove),
+        Route::of(op::MEMORY, kept::notes),
+        Route::of(op::EDIT_MEMORY, kept::edit),
+        Route::of(op::UNDO_MEMORY, kept::undo),
+        Route::of(op::SKILLS, kept::skills),
         Route::of(op::END_MCP, mcp::end),
         Route::of(op::REGISTER_BROWSER, browsers::register),
         Route::of(op::BROWSER_ID_VALID, browsers::is_valid),

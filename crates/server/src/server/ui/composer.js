@@ -17,7 +17,7 @@ const COMMANDS = [
   ["/stop", "Stop the run", () => change("stop"), "end"],
   ["/save", "Keep what you write behind it as a prompt", () => keep(at("text").value.replace(/^\/save\s*/, ""))],
 ];
-let conversation = null, open = () => {}, routines = [], staged = null, chosen = 0;
+let conversation = null, open = () => {}, routines = [], skills = [], staged = null, chosen = 0;
 
 /** Something that was kept in localStorage; never keys or pictures. */
 function stored(name, otherwise) {
@@ -177,9 +177,9 @@ function quick() {
   at("quick").replaceChildren(...(conversation ? [] : chips));
 }
 
-/** Reads the routines for the menu, once it is opened. */
+/** Reads routines and skills for the menu, once it is opened. */
 async function readRoutines() {
-  routines = (await ask("GET", "/routines")).routines;
+  [routines, skills] = await Promise.all([ask("GET", "/routines").then(it => it.routines), ask("GET", "/skills").then(it => it.skills)]);
   slash();
 }
 
@@ -199,6 +199,12 @@ function slash() {
       role: "option", "aria-selected": "false",
       onmousedown: down => { down.preventDefault(); at("text").value = ""; slash(); location.hash = `#/routines/${it.routine_id}`; },
     }, h("b", null, it.name), " ", it.goal)));
+  }
+  if (isOpen) {
+    menu.append(...skills.filter(it => `/${it.name}`.startsWith(text)).slice(0, MOST_ROUTINES).map(it => h("li", {
+      role: "option", "aria-selected": "false",
+      onmousedown: down => { down.preventDefault(); at("text").value = `/${it.name} `; slash(); at("text").focus(); },
+    }, h("b", null, `/${it.name}`), " ", it.description)));
   }
   if (isOpen && !routines.length) menu.append(h("li", { class: "none", role: "option", "aria-disabled": "true", "aria-selected": "false" }, "There are no routines yet."));
   if (isOpen && found.length) at("text").setAttribute("aria-activedescendant", "slash-" + chosen);

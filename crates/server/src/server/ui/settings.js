@@ -2,6 +2,7 @@
 
 import { ask } from "/ui/api.js";
 import { at, attempt, button, h, sureButton, worded } from "/ui/dom.js";
+import * as kept from "/ui/kept.js";
 import * as loop from "/ui/loop.js";
 
 const FIELDS = [
@@ -131,7 +132,7 @@ export async function show(isFirst) {
     h("p", null, "The agent is driven by a model with an OpenAI-compatible endpoint: of a provider, or on this machine. Keys are stored in llm.json in the home of cdpilot, readable by you only."),
     list,
     h("p", { class: "bar" }, button("Add a model", add), h("span", { class: "fill" }), h("span", { id: "saved", role: "status" }), h("button", { class: "primary" }, "Save")));
-  at("view-settings").replaceChildren(form, loop.settings());
+  at("view-settings").replaceChildren(form, kept.settings(), loop.settings());
   if (!cards.length) add();
 }
 

@@ -96,6 +96,8 @@ kinds! {
     File = "file",
     /// `tool`: a tool whose effects are not known, such as one of an MCP server.
     Tool = "tool",
+    /// `note`: a note or a skill is kept, changed or removed, which later conversations read.
+    Note = "note",
     /// `request`: a request with an effect leaves a page, and no action that was approved explains it.
     Request = "request",
     /// `action`: anything else that changes something; asked for only with the guard `all`.
