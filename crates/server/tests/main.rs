@@ -263,6 +263,8 @@ mod tools_visual_steps;
 mod tools_web;
 #[path = "toolset/memory.rs"]
 mod toolset_memory;
+#[path = "toolset/page.rs"]
+mod toolset_page;
 #[path = "toolset/search.rs"]
 mod toolset_search;
 #[path = "toolset/skills.rs"]

@@ -38,7 +38,7 @@ function send(path, options) {
 }
 
 // Routes that are not about a profile refuse the parameter.
-const GLOBAL = ["/agent", "/api", "/browsers", "/profiles", "/recordings", "/routines", "/sessions", "/secrets", "/ui", "/health", "/doctor"];
+const GLOBAL = ["/agent", "/api", "/browsers", "/memory", "/profiles", "/recordings", "/routines", "/sessions", "/secrets", "/skills", "/ui", "/health", "/doctor"];
 const takesProfile = path => !GLOBAL.some(start => path === start || path.startsWith(start + "/"));
 
 /** Exchanges a ticket for a secret. Returns whether the page has a secret; throws if the ticket is not valid and there is none. */
