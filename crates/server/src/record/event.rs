@@ -193,6 +193,10 @@ pub struct Element {
     pub state: String,
     /// Whether what it holds is never recorded.
     pub sensitive: bool,
+    /// The name under which its form sends it, for a sensitive field. Not stored.
+    #[serde(skip_serializing)]
+    #[schemars(skip)]
+    pub(super) parameter: String,
 }
 
 /// A rectangle in CSS pixels.

@@ -246,6 +246,7 @@ fn a_password_that_a_form_puts_into_the_next_address_is_covered() {
     person.click("document.querySelector('button')");
     let events = json!(stage.events()).to_string();
     assert!(events.contains("/in?x+1=[secret]&who=Ann"), "{events}");
+    assert!(events.contains("\"sensitive\":true"), "its field is described: {events}");
     let bytes = stored_bytes(stage.served.home.root());
     assert!(!bytes.windows(10).any(|part| part == b"zebra-4711"), "it is in a file");
 }

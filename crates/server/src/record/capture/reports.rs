@@ -79,14 +79,15 @@ impl Worker {
             self.find_closed_roots(page);
         }
         let Some(kind) = rows::event_type(report) else { return };
-        let parameter = report.element.as_ref().and_then(|element| element.get("parameter")?.as_str());
-        if let Some(parameter) = parameter.filter(|_| self.parameters.len() < MOST_PARAMETERS) {
-            self.parameters.insert(parameter.to_owned());
-        }
         let Some(tab) = self.tabs.get(page) else { return };
         let key = (report.doc.clone(), report.of);
         let known = self.rows.get(&key).copied();
         let mut event = rows::reported(report, known.unwrap_or(self.next), kind, tab.number, tab.shown.clone());
+        let parameter =
+            event.element.as_mut().map(|element| std::mem::take(&mut element.parameter)).unwrap_or_default();
+        if !parameter.is_empty() && self.parameters.len() < MOST_PARAMETERS {
+            self.parameters.insert(parameter);
+        }
         if let Some(frame) = reported.frame().filter(|_| !is_top) {
             event.frame = rows::path(&self.running.supervisor().view(), frame);
         }

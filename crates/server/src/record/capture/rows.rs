@@ -66,7 +66,10 @@ pub(super) fn event(index: u64, kind: EventType, at: f64, tab: u64, page: PageSh
 /// The event of a report.
 pub(super) fn reported(report: &Report, index: u64, kind: EventType, tab: u64, page: PageShown) -> Event {
     let mut event = event(index, kind, report.at / 1000.0, tab, page);
-    event.element = report.element.clone().and_then(|element| serde_json::from_value(element).ok());
+    event.element = report.element.clone().and_then(|element| {
+        let read = serde_json::from_value(element);
+        read.inspect_err(|problem| tracing::warn!(%problem, "an element of a report cannot be read")).ok()
+    });
     if let Some(container) = event.element.as_mut().and_then(|element| element.container.as_mut()) {
         container.href = address(&container.href);
     }

@@ -11,7 +11,7 @@ export function settings() {
   const file = it => {
     const text = h("textarea", { rows: "5", value: it.text, spellcheck: "false", "aria-label": `${HEADS[it.target]}, one note on each line` });
     const length = h("span", { class: "none" }, `${it.chars} of ${it.limit} characters`);
-    const save = button("Save", async () => {
+    const save = button("Save the notes", async () => {
       const now = await attempt(() => ask("POST", "/memory", { target: it.target, text: text.value, before: it.text }));
       if (!now) return;
       done.textContent = "Saved.";
