@@ -196,7 +196,7 @@ pub struct Element {
     /// The name under which its form sends it, for a sensitive field. Not stored.
     #[serde(skip_serializing)]
     #[schemars(skip)]
-    pub(super) parameter: String,
+    pub parameter: String,
 }
 
 /// A rectangle in CSS pixels.

@@ -233,6 +233,18 @@ fn frames_shadow_roots_and_stopped_events_are_recorded() {
 }
 
 #[test]
+fn what_is_typed_into_a_closed_root_of_a_plain_element_is_recorded() {
+    // Without a custom element, from which the recorder would look for closed roots anyway.
+    let html = "<title>Stage</title><body style='margin: 0'><div id=plain style='position: absolute; left: 100px; top: 10px; width: 200px'></div>
+        <script>plain.attachShadow({mode: 'closed'}).innerHTML = '<input aria-label=Inside>'</script>";
+    let Some(stage) = Stage::showing(html) else { return };
+    stage.person.click_at((120.0, 20.0));
+    stage.served.api.until("the field", &stage.path("/events"), |answer| answer.to_string().contains("\"Inside\""));
+    stage.person.write("Hi");
+    assert_eq!(actions(&stage.events()), ["click textbox \"Inside\"", "input textbox \"Inside\" \"Hi\""]);
+}
+
+#[test]
 fn a_password_that_a_form_puts_into_the_next_address_is_covered() {
     let html = "<title>In</title><form action=/in><input type=password name='x 1'><input name=who value=Ann><button>Go</button></form>";
     let Some(stage) = Stage::showing(html) else { return };
