@@ -138,7 +138,7 @@ pub(super) fn run(args: &NotesArgs, out: &Out) -> Result<Exit, Failure> {
         What::Forget { target, text } => {
             let target = Target::from(*target);
             let change = Change::Remove { old_text: text.clone() };
-            let (notes, _) = memory.change(target, &change, PERSON, &Secrets::default(), lock)?;
+            let (notes, _) = memory.change(target, &change, (PERSON, None), &Secrets::default(), lock)?;
             changed(target, &notes, out);
         }
     }

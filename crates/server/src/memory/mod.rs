@@ -199,19 +199,15 @@ impl Memory {
     /// As [`change`](Self::change).
     pub fn check(&self, target: Target, change: &Change, secrets: &Secrets) -> Result<Option<Note>, Error> {
         let mut notes = self.read(target)?;
-        let old = match change {
-            Change::Add { .. } => None,
-            Change::Replace { old_text, .. } | Change::Remove { old_text } => {
-                Some(notes.0.get(notes.only(old_text)?).cloned().ok_or_else(|| Error::NotFound(old_text.clone()))?)
-            }
-        };
+        let old = notes.meant(change)?.cloned();
         notes.apply(change, PERSON, secrets)?;
         notes.fit(target, &self.read(target)?, change)?;
         Ok(old)
     }
 
-    /// Changes notes. `origin`: who does it, and what was read before. A note keeps the origins that it has. Returns the notes and the
-    /// origin of the one that was changed.
+    /// Changes notes. `origin`: who does it, and what was read before. A note keeps the origins that it has. `expected`: the note that is
+    /// to be replaced or removed, as [`check`](Self::check) returned it; `None` for whichever it is. Returns the notes and the origin of the
+    /// one that was changed.
     ///
     /// # Errors
     /// All of [`Error`] but [`Error::NothingToUndo`]; nothing is changed then.
@@ -219,13 +215,16 @@ impl Memory {
         &self,
         target: Target,
         change: &Change,
-        origin: &str,
+        (origin, expected): (&str, Option<&Note>),
         secrets: &Secrets,
         deadline: Deadline<'_>,
     ) -> Result<(Notes, String), Error> {
         let _lock = self.lock(deadline)?;
         let before = self.file(&self.path(target))?;
         let mut notes = Notes::parse(&before);
+        if expected.is_some() && notes.meant(change)? != expected {
+            return Err(Error::Changed);
+        }
         let own = notes.apply(change, origin, secrets)?;
         notes.fit(target, &Notes::parse(&before), change)?;
         self.write(target, before, &notes.print())?;

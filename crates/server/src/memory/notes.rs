@@ -90,6 +90,14 @@ impl Notes {
         }
     }
 
+    /// The note that a change replaces or removes.
+    pub(super) fn meant(&self, change: &Change) -> Result<Option<&Note>, Error> {
+        match change {
+            Change::Add { .. } => Ok(None),
+            Change::Replace { old_text, .. } | Change::Remove { old_text } => Ok(self.0.get(self.only(old_text)?)),
+        }
+    }
+
     /// Makes a change. Returns the origin of the note.
     pub(super) fn apply(&mut self, change: &Change, origin: &str, secrets: &Secrets) -> Result<String, Error> {
         Ok(match change {

@@ -88,7 +88,7 @@ fn run(
     if let Some(why) = why.filter(|_| call.scope.conversation().is_some()) {
         ask(call, target, &change, (old.as_ref(), origin), &why)?;
     }
-    let changed = memory.change(target, &change, origin, secrets, call.deadline);
+    let changed = memory.change(target, &change, (origin, old.as_ref()), secrets, call.deadline);
     let (notes, origin) = changed.map_err(|problem| failed(memory, target, &problem))?;
     Ok(shown(target, &notes).with("origin", origin))
 }

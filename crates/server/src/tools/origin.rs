@@ -8,6 +8,8 @@ pub(crate) const KEEPING: [&str; 2] = ["memory", "skill_manage"];
 /// Tools whose results come from the program and its user.
 const OWN: [&str; 8] =
     ["memory", "skills_list", "skill_manage", "todo", "clarify", "please_help_me", "request_host", "routine_step"];
+/// The tool that returns skills of people and others.
+const SKILL_VIEW: &str = "skill_view";
 /// Most origins that are named.
 const MOST: usize = 5;
 /// Longest name of a tool as an origin, in characters.
@@ -24,7 +26,9 @@ pub(crate) struct Origins(Vec<String>);
 impl Origins {
     /// Adds those of a result of a tool: of the pages in it, else the name of the tool.
     pub(crate) fn add(&mut self, tool: &str, result: &Value) {
-        if OWN.contains(&tool) {
+        // What people wrote, and what is part of the program, has no such mark.
+        let is_own_skill = tool == SKILL_VIEW && result["untrusted"].is_null();
+        if OWN.contains(&tool) || is_own_skill {
             return;
         }
         let mut pages = Vec::new();
@@ -79,6 +83,11 @@ mod tests {
     fn all_origins_are_named_once() {
         let mut read = Origins::default();
         assert_eq!(read.stamp(), None);
+        read.add("skill_view", &json!({ "text": "By a person" }));
+        assert_eq!(read.stamp(), None);
+        let mut skill = Origins::default();
+        skill.add("skill_view", &json!({ "text": "By a model", "untrusted": "…" }));
+        assert_eq!(skill.stamp().as_deref(), Some("from skill_view"));
         read.add("todo", &json!({ "url": "https://a.example/" }));
         assert_eq!(read.stamp(), None);
         read.add(

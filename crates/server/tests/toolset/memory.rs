@@ -116,7 +116,7 @@ fn memory() -> (tempfile::TempDir, Memory) {
 }
 
 fn change(memory: &Memory, change: &Change, origin: &str) -> Result<(Notes, String), Error> {
-    memory.change(Target::Memory, change, origin, &Secrets::default(), soon())
+    memory.change(Target::Memory, change, (origin, None), &Secrets::default(), soon())
 }
 
 fn adds(content: &str) -> Change {
@@ -231,6 +231,18 @@ fn what_is_approved_is_what_is_done_and_nothing_else() {
     answer(&id, &asked);
     while stream.try_next().is_some() {}
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "");
+}
+
+#[test]
+fn a_note_that_another_writer_has_changed_is_not_taken_for_the_one_that_was_checked() {
+    let (_folder, memory) = memory();
+    change(&memory, &adds("Dover is shut"), AGENT).unwrap();
+    let remove = Change::Remove { old_text: "Dover".to_owned() };
+    let checked = memory.check(Target::Memory, &remove, &Secrets::default()).unwrap();
+    std::fs::write(memory.path(Target::Memory), "Dover is a person's note\n").unwrap();
+    let done = memory.change(Target::Memory, &remove, (AGENT, checked.as_ref()), &Secrets::default(), soon());
+    assert!(matches!(done, Err(Error::Changed)), "{done:?}");
+    assert_eq!(memory.read(Target::Memory).unwrap().0.len(), 1);
 }
 
 #[test]
