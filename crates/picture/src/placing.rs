@@ -23,7 +23,7 @@ const HIDDEN_HEIGHT: f64 = 0.25;
 /// A line of text, in pixels of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TextLine {
-    /// Its box.
+    /// Its box, in pixels of the picture.
     pub rect: Rect,
     /// Whether it is the value of a field, the text of a label, of a control or of a heading.
     pub vital: bool,

@@ -215,8 +215,9 @@ impl Agents {
             }
             let (batch, entries) = repair::repaired(inner, live, Batch::new())?;
             let text = inner.begin_routine(&live.id, text.clone())?;
-            let told = inner.with_skill(&text);
-            let entry = Entry::user(Kind::Plain, told.as_deref().unwrap_or(&text));
+            // People see what was typed; the model gets the skill, too.
+            let with_skill = inner.with_skill(&text);
+            let entry = Entry::user(Kind::Plain, with_skill.as_deref().unwrap_or(&text));
             let batch = entries.iter().chain([&entry]).fold(batch, |batch, entry| batch.message(entry.body()));
             let event = AgentEvent::message(Source::User, &*text).into_value();
             let batch = batch

@@ -8,7 +8,7 @@ use crate::memory::{Notes, Target};
 /// `GET /memory`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct MemoryShown {
-    /// Both files.
+    /// The notes of the agent, then those about the user.
     pub memory: Vec<MemoryFile>,
 }
 
@@ -40,7 +40,7 @@ pub struct MemoryNote {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditMemory {
-    /// Which file.
+    /// The file that is replaced.
     pub target: Target,
     /// The whole file. Notes that were there keep their origins; other lines without a comment are notes of a person.
     pub text: String,

@@ -41,7 +41,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// Both.
+    /// Both files, in the order in which they are listed.
     pub const ALL: [Self; 2] = [Self::Memory, Self::User];
 
     /// Its name in arguments.
@@ -53,7 +53,7 @@ impl Target {
         }
     }
 
-    /// Most characters.
+    /// How long all its notes may be, in characters.
     #[must_use]
     pub fn limit(self) -> usize {
         match self {
@@ -95,9 +95,9 @@ pub enum Error {
     /// Several notes contain the text.
     #[error("{count} notes contain {text:?}; give a longer part of one")]
     Several {
-        /// The text.
+        /// The part of a note that was given.
         text: String,
-        /// How many.
+        /// How many notes contain it.
         count: usize,
     },
     /// There is nothing to undo.

@@ -47,7 +47,7 @@ const OWN: (&str, &str) = ("cdpilot-browser", include_str!("../../../../skills/c
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no such skill or file.
-    #[error("there is no {0}; skills_list shows the skills")]
+    #[error("there is no {0}; list the skills for their names")]
     NotFound(String),
     /// The text or name is not accepted.
     #[error("nothing was changed: {0}")]
@@ -174,7 +174,9 @@ impl Skills {
         checked_name(name)?;
         let (all, _) = self.all();
         if all.iter().any(|skill| skill.head.name == name) || self.folder.join(name).exists() {
-            return Err(Error::Known(format!("there is a skill {name:?} already; use patch")));
+            return Err(Error::Known(format!(
+                "there is a skill {name:?} already; change that one, or choose another name"
+            )));
         }
         let text = self.checked_skill(name, text, origin, secrets)?;
         let (head, _) = head::split(&text).map_err(Error::Refused)?;
@@ -193,7 +195,7 @@ impl Skills {
         let path = made.path().join(SKILL);
         replace_file(&path, text.as_bytes()).map_err(|problem| failed(&path, problem))?;
         fs::rename(made.path(), self.folder.join(name)).map_err(|problem| match self.folder.join(name).exists() {
-            true => Error::Known(format!("there is a skill {name:?} already; use patch")),
+            true => Error::Known(format!("there is a skill {name:?} already; change that one, or choose another name")),
             false => failed(&self.folder, problem),
         })?;
         self.get(name)
